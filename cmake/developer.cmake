@@ -1,0 +1,7 @@
+# Warnings for this project's own targets: amx_emulated_warnings is linked privately and never exported.
+add_library(amx_emulated_warnings INTERFACE)
+if(AMX_EMULATED_DEVELOPER AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options(amx_emulated_warnings INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wcast-qual -Wold-style-cast -Wundef
+    -Wnon-virtual-dtor -Werror)
+endif()
