@@ -1,0 +1,57 @@
+// The one table of backends, in order of preference. A new backend is a line here, its kernels a file under kernels/.
+#include "backend_list.hpp"
+
+#include "kernels/portable.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace amx {
+namespace detail {
+namespace {
+
+const char* usable() { return nullptr; }
+const char* not_built() { return "not built: this version of the library has no kernels for it"; }
+
+const BackendEntry kBackends[] = {
+    {Backend::amx_bf16, "amx_bf16", nullptr, nullptr, not_built, true},
+    {Backend::avx512_bf16, "avx512_bf16", nullptr, nullptr, not_built, false},
+    {Backend::avx2, "avx2", nullptr, nullptr, not_built, false},
+    {Backend::portable, "portable", &kPortableDigits, &kPortableResiduals, usable, false},
+};
+
+}  // namespace
+
+template <>
+const Engine<double>& BackendEntry::engine<double>() const {
+  return *digits;
+}
+template <>
+const Engine<float>& BackendEntry::engine<float>() const {
+  return *residuals;
+}
+
+const BackendEntry& choose_backend(Backend requested) {
+  for (const BackendEntry& entry : kBackends) {
+    const char* const reason = entry.unusable();
+    if (requested == Backend::automatic && !reason) return entry;
+    if (requested != entry.id) continue;
+    if (!reason) return entry;
+    throw std::runtime_error("amx: backend " + std::string(entry.name) + " is not usable: " + reason +
+                             " (amx::backends() lists what is; Backend::automatic takes the first of them)");
+  }
+  throw std::runtime_error("amx: no usable backend");  // not reached: portable always is
+}
+
+}  // namespace detail
+
+std::vector<BackendInfo> backends() {
+  std::vector<BackendInfo> list;
+  for (const detail::BackendEntry& entry : detail::kBackends) {
+    const char* const reason = entry.unusable();
+    list.push_back({entry.id, entry.name, !reason, reason ? reason : ""});
+  }
+  return list;
+}
+
+}  // namespace amx

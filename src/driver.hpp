@@ -1,0 +1,46 @@
+// The driver: loops over C and over k, packing, kernels, reconstruction. Operands have passed the range scan.
+#pragma once
+
+#include "kernel.hpp"
+
+#include <amx/detail/dispatch.hpp>
+
+namespace amx::detail {
+
+template <class T>
+struct Problem {
+  const GemmArguments<T>& arguments;  // m, n, k > 0
+  const int* a_exponents;             // per row of A and column of B (scan.hpp); double only
+  const int* b_exponents;
+  int slices;
+  const Schedule& schedule;
+  const Engine<T>& engine;
+};
+
+struct DriverStats {
+  int threads = 0;
+  double pack_seconds = 0;
+  double product_seconds = 0;
+};
+
+/// A super-block of C and of k is what is packed at once and shared by the threads: it bounds the workspace. m and n are
+/// rounded down to multiples of mc and nc; k divides kSuperPanel and is a multiple of kResidualPanel and of every kc that
+/// divides it. The result does not depend on it.
+struct SuperBlockSizes {
+  index_t m = 1024, n = 1024, k = 2048;
+};
+
+/// C = beta C, for products without terms.
+template <class T>
+void scale_c(const GemmArguments<T>& arguments);
+
+/// The unblocked loop that defines the result. Tests compare gemm_blocked() with it bit for bit.
+template <class T>
+void gemm_plain(const Problem<T>& problem);
+
+/// The same result with shared packed panels and up to `threads` threads.
+/// \throws std::bad_alloc before C is written.
+template <class T>
+DriverStats gemm_blocked(const Problem<T>& problem, int threads, const SuperBlockSizes& sizes = {});
+
+}  // namespace amx::detail

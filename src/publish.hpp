@@ -1,0 +1,11 @@
+// Where a finished report goes: Options::report, last_report() and, with AMX_VERBOSE=1, stderr.
+#pragma once
+
+#include <amx/options.hpp>
+#include <amx/report.hpp>
+
+namespace amx::detail {
+
+void publish(const Report& report, const Options& options);
+
+}  // namespace amx::detail
