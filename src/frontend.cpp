@@ -11,9 +11,9 @@
 #include <amx/products.hpp>
 
 #include <algorithm>
-#include <limits>
-#include <sstream>
+#include <chrono>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #ifdef _OPENMP
@@ -53,15 +53,12 @@ const char* reason_of(Verdict verdict) {
 }
 
 [[noreturn]] void throw_out_of_range(const Report& report) {
-  std::ostringstream text;
-  text.precision(std::numeric_limits<double>::max_digits10);
-  text << "amx: " << to_string(report.verdict) << ": ";
+  std::string text = "amx: " + std::string(to_string(report.verdict)) + ": ";
   if (report.operand)
-    text << "element (" << report.row << ", " << report.col << ") of " << report.operand << " is ";
+    text += "element (" + std::to_string(report.row) + ", " + std::to_string(report.col) + ") of " + report.operand;
   else
-    text << "the bound is ";
-  text << report.value << "; " << report.reason;
-  throw std::domain_error(text.str());
+    text += "the bound";
+  throw std::domain_error(text + " is " + shortest(report.value) + "; " + std::string(report.reason));
 }
 
 /// Scans both operands and enters verdict, offender and reason in the report.

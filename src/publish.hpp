@@ -4,7 +4,12 @@
 #include <amx/options.hpp>
 #include <amx/report.hpp>
 
+#include <string>
+
 namespace amx::detail {
+
+/// The shortest decimal form that reads back as `value`.
+std::string shortest(double value);
 
 void publish(const Report& report, const Options& options);
 

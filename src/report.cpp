@@ -6,8 +6,8 @@
 
 #include <amx/detail/dispatch.hpp>
 
+#include <charconv>
 #include <cstdio>
-#include <limits>
 #include <ostream>
 #include <sstream>
 
@@ -36,11 +36,10 @@ std::ostream& operator<<(std::ostream& stream, const Report& report) {
        << (report.scalar.empty() ? "-" : report.scalar) << ", products " << report.products << ", backend "
        << report.backend << ", " << to_string(report.verdict);
   if (report.verdict != Verdict::in_range) {
-    line.precision(std::numeric_limits<double>::max_digits10);
     line << " (";
     if (report.operand) line << report.operand << '(' << report.row << ", " << report.col << ") = ";
     else line << "bound ";
-    line << report.value << ')';
+    line << detail::shortest(report.value) << ')';
   }
   if (!report.reason.empty()) line << ": " << report.reason;
   line.precision(3);
@@ -52,6 +51,11 @@ std::ostream& operator<<(std::ostream& stream, const Report& report) {
 Report last_report() { return latest; }
 
 namespace detail {
+
+std::string shortest(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
 
 void publish(const Report& report, const Options& options) {
   latest = report;

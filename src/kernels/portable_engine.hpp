@@ -68,12 +68,19 @@ struct Diagonals {
   float at[kMaxSlices][Shape::mr][Shape::nr];
 
   void multiply(int diagonal, const UnpackedA<Shape>& a, const UnpackedB<Shape>& b) {
-    for (int r = 0; r < Shape::mr; ++r) {
-      float sum[Shape::nr];
-      for (int c = 0; c < Shape::nr; ++c) sum[c] = at[diagonal][r][c];
+    constexpr int kRows = Shape::mr % 2 == 0 ? 2 : 1;  // two rows at a time hide the latency of the additions
+    // "omp simd": left alone, gcc 12 unrolls the columns and vectorises along k, four times slower.
+    for (int r = 0; r < Shape::mr; r += kRows) {
+      float sum[2][Shape::nr];
+      for (int i = 0; i < kRows; ++i)
+        for (int c = 0; c < Shape::nr; ++c) sum[i][c] = at[diagonal][r + i][c];
       for (int k = 0; k < Shape::kr; ++k)
-        for (int c = 0; c < Shape::nr; ++c) sum[c] += a.at[r][k] * b.at[k][c];
-      for (int c = 0; c < Shape::nr; ++c) at[diagonal][r][c] = sum[c];
+        for (int i = 0; i < kRows; ++i) {
+#pragma omp simd
+          for (int c = 0; c < Shape::nr; ++c) sum[i][c] += a.at[r + i][k] * b.at[k][c];
+        }
+      for (int i = 0; i < kRows; ++i)
+        for (int c = 0; c < Shape::nr; ++c) at[diagonal][r + i][c] = sum[i][c];
     }
   }
 
@@ -131,11 +138,13 @@ template <class Shape>
 void multiply_residuals(float (&acc)[Shape::mr][Shape::nr], const UnpackedA<Shape>& a, const UnpackedB<Shape>& b) {
   for (int r = 0; r < Shape::mr; ++r) {
     float even[Shape::nr] = {}, odd[Shape::nr] = {};
-    for (int k = 0; k < Shape::kr; k += 2)
+    for (int k = 0; k < Shape::kr; k += 2) {
+#pragma omp simd
       for (int c = 0; c < Shape::nr; ++c) {
         even[c] += a.at[r][k] * b.at[k][c];
         odd[c] += a.at[r][k + 1] * b.at[k + 1][c];
       }
+    }
     for (int c = 0; c < Shape::nr; ++c) acc[r][c] += even[c] + odd[c];
   }
 }
