@@ -47,7 +47,7 @@ const char* reason_of(Verdict verdict) {
       return "min|a| min|b| is so small that slice products could be subnormal (exponents must sum to -80 or more)";
     case Verdict::product_overflow:
       return kDouble ? "k max|a| max|b| above 2^1023 could overflow C"
-                     : "k max|a| max|b| above 2^124 could overflow the FP32 accumulators";
+                     : "k max|a| max|b| above 2^126 could overflow the FP32 accumulators";
   }
   return "";
 }

@@ -62,7 +62,7 @@ struct Range<float> {
   static constexpr double kMin = 0x1p-103;  // the last of three slices is a multiple of 2^(e - 23): normal, or zero
   static constexpr double kMax = 0x1.fep127;
   static constexpr int kMinProductExponent = -80;  // ilogb(min|a|) + ilogb(min|b|); see section 5.3
-  static constexpr double kMaxProduct = 0x1p124;   // k max|a| max|b|; see section 5.4
+  static constexpr double kMaxProduct = 0x1p126;   // k max|a| max|b|; see section 5.4
 };
 
 /// OutOfRange::rescale: k max|a| max|b| above this could overflow C.
