@@ -25,11 +25,13 @@ bool addressable(index_t rows, index_t cols, index_t row_stride, index_t col_str
   return (rows - 1) * row_stride <= limit - (cols - 1) * col_stride;
 }
 
+/// Of a matrix that is not read only the strides are checked.
 template <class T>
-void check_matrix(const char* name, const T* data, index_t rows, index_t cols, index_t row_stride, index_t col_stride) {
+void check_matrix(const char* name, const T* data, index_t rows, index_t cols, index_t row_stride, index_t col_stride,
+                  bool used) {
   if (row_stride < 0 || col_stride < 0)
     refuse(std::string("negative stride of ") + name + "; point to the element with the lowest address instead");
-  if (rows == 0 || cols == 0) return;
+  if (!used || rows == 0 || cols == 0) return;
   if (!data) refuse(std::string(name) + " is a null pointer");
   if (!addressable(rows, cols, row_stride, col_stride, sizeof(T)))
     refuse(std::string("the strides of ") + name + " lead beyond the address space");
@@ -41,7 +43,10 @@ void check(const GemmArguments<T>& args) {
   if (slices_for<T>(args.products) == 0)
     refuse("no scheme with " + std::to_string(args.products) + " products; " +
            (std::is_same_v<T, double> ? "double has 1, 3, 6, 10, 15, 21, 28 and 36" : "float has 1, 3, 6 and 9"));
-  check_matrix("C", args.c, args.m, args.n, args.c_row_stride, args.c_col_stride);
+  const bool reads = args.alpha != T(0);
+  check_matrix("A", args.a, args.m, args.k, args.a_row_stride, args.a_col_stride, reads && args.n > 0);
+  check_matrix("B", args.b, args.k, args.n, args.b_row_stride, args.b_col_stride, reads && args.m > 0);
+  check_matrix("C", args.c, args.m, args.n, args.c_row_stride, args.c_col_stride, true);
   if ((args.m > 1 && args.c_row_stride == 0) || (args.n > 1 && args.c_col_stride == 0))
     refuse("zero stride of C: several elements would share one place");
 }
@@ -59,8 +64,6 @@ Verdict gemm_checked(const GemmArguments<T>& args, const Options& given) {
     emulate_in_range(no_terms, options, report);
     return Verdict::in_range;
   }
-  check_matrix("A", args.a, args.m, args.k, args.a_row_stride, args.a_col_stride);
-  check_matrix("B", args.b, args.k, args.n, args.b_row_stride, args.b_col_stride);
   if (!emulate_in_range(args, options, report)) publish(report, options);
   return report.verdict;
 }

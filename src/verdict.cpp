@@ -31,9 +31,9 @@ template <class T>
 Finding judge(const ScanResult& a, const ScanResult& b, index_t k, bool rescale) {
   if (!a.finite) return {Verdict::not_finite, 'A', 0};
   if (!b.finite) return {Verdict::not_finite, 'B', 0};
-  const double largest = static_cast<double>(k) * a.max * b.max;
+  const auto largest = [&] { return static_cast<double>(k) * a.max * b.max; };
   if (std::is_same_v<T, double> && rescale) {
-    if (exceeds_rescale_limit(a.max, b.max, k)) return {Verdict::product_overflow, 0, largest};
+    if (exceeds_rescale_limit(a.max, b.max, k)) return {Verdict::product_overflow, 0, largest()};
     return {};
   }
   for (const Verdict verdict : {Verdict::too_large, Verdict::too_small}) {
@@ -44,7 +44,7 @@ Finding judge(const ScanResult& a, const ScanResult& b, index_t k, bool rescale)
     if (a.max == 0 || b.max == 0) return {};
     if (std::ilogb(a.min_nonzero) + std::ilogb(b.min_nonzero) < Range<float>::kMinProductExponent)
       return {Verdict::product_underflow, 0, a.min_nonzero * b.min_nonzero};
-    if (largest > Range<float>::kMaxProduct) return {Verdict::product_overflow, 0, largest};
+    if (largest() > Range<float>::kMaxProduct) return {Verdict::product_overflow, 0, largest()};
   }
   return {};
 }
