@@ -1,0 +1,20 @@
+# Fails if a kernel object defines a weak symbol: the linker could then give code for one ISA to callers on another.
+#
+#   cmake -D NM=nm -D OBJECTS=a.o|b.o -P no_weak_symbols.cmake       objects outside kernels/ are left alone
+string(REPLACE "|" ";" objects "${OBJECTS}")
+set(checked 0)
+foreach(object IN LISTS objects)
+  if(NOT object MATCHES "/kernels/")
+    continue()
+  endif()
+  execute_process(COMMAND ${NM} --defined-only ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCHALL "[^\n]* [WwVvu] [^\n]*" weak "${symbols}")
+  if(weak)
+    message(FATAL_ERROR "${object} defines weak symbols:\n${weak}")
+  endif()
+  math(EXPR checked "${checked} + 1")
+endforeach()
+if(checked EQUAL 0)
+  message(FATAL_ERROR "no kernel object among ${OBJECTS}")
+endif()
+message(STATUS "${checked} kernel object(s) without weak symbols")
