@@ -12,7 +12,7 @@ namespace amx::detail {
 struct BlockSizes {
   int mr, nr, kr;
   int tile_rows, tile_cols;
-  int mc, nc, kc;  // multiples of mr, nr, kr
+  int mc, nc, kc;  // multiples of mr, nr, kr; kc at most 2048 (docs/numerics.md, section 3.2)
 };
 
 /// One kernel call: for all micro-tiles (i, j) of a block, add the products of `k_steps` k steps to the sums in c.

@@ -22,16 +22,15 @@ inline constexpr int kLeadBits = 8;   // digit 0 of a line with maximum below 2^
 constexpr int diagonal_weight(int diagonal) { return -2 * kLeadBits - kDigitBits * diagonal; }
 
 /// k steps (of kr elements) after which the FP32 accumulator of a diagonal must be drained: the largest power of two s
-/// with (l + 1) kr s 2^16 <= 2^24, because that bounds the accumulator, and every integer up to 2^24 is a float. Powers
-/// of two, so that whenever a diagonal is due all higher ones are.
+/// with (l + 1) kr s 2^16 <= 2^24, because that bounds the accumulator, and every integer up to 2^24 is a float.
 constexpr int drain_cadence(int diagonal, int kr) {
   int steps = 0;
   for (int s = 1; (diagonal + 1) * kr * s <= 256; s *= 2) steps = s;
   return steps;
 }
 
-/// Diagonals 0-2, 3-5 and 6-7 are summed apart in FP64: within a super-panel each of these three sums is exact, provided
-/// that a kernel drains higher diagonals first (docs/numerics.md, section 3, lemma 2).
+/// Diagonals 0-2, 3-5 and 6-7 are summed apart in FP64: within a super-panel each of these three sums is exact, in any
+/// order of addition (docs/numerics.md, section 3.2).
 constexpr int accumulator_set(int diagonal) { return diagonal / 3; }
 constexpr int accumulator_sets(int slices) { return accumulator_set(slices - 1) + 1; }
 

@@ -112,7 +112,7 @@ void digit_pass(const Pass& pass, int slices, int k_steps, const bf16* a, const 
       const SlicePair pair = pass.pairs[i];
       diagonals.multiply(pair.a + pair.b, a_tile[pair.a], b_tile[pair.b]);
     }
-    for (int l = kMaxSlices - 1; l >= 0; --l)  // higher diagonals first: limits.hpp, accumulator_set()
+    for (int l = 0; l < kMaxSlices; ++l)
       if (used[l] && ((step + 1) % drain_cadence(l, Shape::kr) == 0 || step + 1 == k_steps)) diagonals.drain(l, c);
   }
 }
