@@ -1,0 +1,25 @@
+# Compiles refused.cpp for one CASE and checks the outcome: case 0 compiles, every other fails with its sentence.
+#
+#   cmake -D COMPILE="g++;-std=c++17;-I..." -D SOURCE=refused.cpp -D CASE=7 -D EXPECT="sentence" -P refused.cmake
+string(REPLACE "|" ";" command "${COMPILE}")
+execute_process(COMMAND ${command} -fsyntax-only -D CASE=${CASE} ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE output)
+if(CASE EQUAL 0)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "the accepted form does not compile:\n${output}")
+  endif()
+  return()
+endif()
+if(result EQUAL 0)
+  message(FATAL_ERROR "case ${CASE} compiles")
+endif()
+string(FIND "${output}" "${EXPECT}" found)
+if(found EQUAL -1)
+  message(FATAL_ERROR "case ${CASE} fails without '${EXPECT}':\n${output}")
+endif()
+# The sentence comes first: before it no other error, at most "In instantiation of ..." lines.
+string(SUBSTRING "${output}" 0 ${found} before)
+string(REGEX MATCHALL " error: " errors "${before}")
+list(LENGTH errors count)
+if(count GREATER 1)
+  message(FATAL_ERROR "case ${CASE}: other errors come before '${EXPECT}':\n${output}")
+endif()
