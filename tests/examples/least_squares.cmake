@@ -1,0 +1,98 @@
+# Runs the least_squares example and checks what it prints.
+#
+#   cmake -D PROGRAM=least_squares -D WORK=dir -P least_squares.cmake
+#
+# Its problem has 600 rows, so by theorem 1 (docs/numerics.md) and with row maxima at most 2^v an error of A^T A with d slices is
+# a small multiple of (d + 1) 2^(-9 d); the limits below are that for entries of the size of the largest.
+file(MAKE_DIRECTORY ${WORK})
+
+# expect(STATUS REGEX args..): runs the program; REGEX must match its output, stdout and stderr together.
+function(expect status regex)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL ${status})
+    message(FATAL_ERROR "${ARGN}: status ${result}, expected ${status}\n${output}")
+  endif()
+  if(NOT output MATCHES "${regex}")
+    message(FATAL_ERROR "${ARGN}: '${regex}' not in\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+# The error of A^T A for a number of products, as a power of ten, must be `exponent` or less; and the last gradient 1e-15 or less.
+function(expect_row products exponent)
+  if(NOT output MATCHES "\n *${products} +portable +[0-9.]+e-([0-9]+)[^\n]*e-([0-9]+)\n")
+    message(FATAL_ERROR "no row for ${products} products in\n${output}")
+  endif()
+  if(CMAKE_MATCH_1 LESS exponent)
+    message(FATAL_ERROR "${products} products: error 1e-${CMAKE_MATCH_1}, expected 1e-${exponent} or less\n${output}")
+  endif()
+  if(products GREATER 1 AND CMAKE_MATCH_2 LESS 15)
+    message(FATAL_ERROR "${products} products: refinement ends at 1e-${CMAKE_MATCH_2}\n${output}")
+  endif()
+endfunction()
+
+expect(0 "600 x 120")
+expect_row(1 3)    # 2^-8 / sqrt(k) and below
+expect_row(3 6)
+expect_row(6 9)
+expect_row(10 11)
+expect_row(15 14)
+expect_row(21 16)
+expect_row(36 17)
+
+expect(0 "too_small: entry \\(7, 3\\) of A, met in A\\^T, is 1e-60" --products 6,21 --set 7,3,1e-60)
+if(output MATCHES "portable")
+  message(FATAL_ERROR "a product with 1e-60 did not fall back:\n${output}")
+endif()
+expect(0 "not_finite: entry \\(1, 1\\) of A" --products 6 --set 1,1,nan)
+expect(0 "usage: least_squares" --help)
+
+expect(2 "unknown option" --nonsense)
+expect(2 "each must be 0 \\(native\\), 1, 3" --products 5)
+expect(2 "'x' is not a number" --products x)
+expect(2 "expected ROW,COL,VALUE" --set 3,4)
+expect(2 "outside of the matrix" --set 601,1,0)
+expect(2 "whole number from 0 to 20" --steps -1)
+expect(2 "too many arguments" a b c)
+expect(2 "no-such-file.mtx: cannot be opened" no-such-file.mtx)
+
+# refused(TEXT REGEX): a file with this content is an error that names it.
+function(refused text regex)
+  file(WRITE ${WORK}/bad.mtx "${text}")
+  expect(2 "bad.mtx:[0-9]+: .*${regex}" ${WORK}/bad.mtx)
+endfunction()
+set(general "%%MatrixMarket matrix coordinate real general\n")
+refused("" "the file is empty")
+refused("1 2 3\n" "not a Matrix Market file")
+refused("%%MatrixMarket vector coordinate real general\n" "is not a matrix")
+refused("%%MatrixMarket matrix sparse real general\n" "neither coordinate nor array")
+refused("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n" "complex entries")
+refused("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n" "a pattern has no values")
+refused("%%MatrixMarket matrix coordinate real hermitian\n" "symmetry 'hermitian'")
+refused("${general}% nothing more\n" "sizes is missing")
+refused("${general}2 2\n" "expected the sizes")
+refused("${general}2 x 1\n" "expected the sizes")
+refused("${general}-2 2 1\n" "number of rows -2 is not")
+refused("${general}0 2 0\n" "number of rows 0 is not")
+refused("${general}2.5 2 1\n" "number of rows 2.5 is not")
+refused("${general}1000000 1000000 1\n1 1 1\n" "more than 2 GiB")
+refused("${general}99999999999999999999 1 1\n" "number of rows")
+refused("${general}2 2 5\n" "number of entries 5 is not")
+refused("${general}2 2 2\n1 1 1\n" "ends after 1 of 2 entries")
+refused("${general}2 2 1\n3 1 1\n" "row 3 is not a whole number from 1 to 2")
+refused("${general}2 2 1\n1 0 1\n" "column 0 is not")
+refused("${general}2 2 1\n1 1\n" "expected 'row column value'")
+refused("${general}2 2 1\n1 1 one\n" "expected 'row column value'")
+refused("${general}2 2 1\n1 1 1 1\n" "expected 'row column value'")
+refused("${general}2 2 1\n1 1 1\n2 2 1\n" "more entries than the sizes announce")
+refused("%%MatrixMarket matrix coordinate real symmetric\n3 2 1\n1 1 1\n" "must be square")
+refused("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n" "ends before the last entry")
+
+file(WRITE ${WORK}/wide.mtx "${general}2 3 1\n1 1 1\n")
+expect(2 "fewer rows than columns" ${WORK}/wide.mtx)
+# Symmetric storage is expanded, comments and Windows line ends are read, integers are numbers.
+file(WRITE ${WORK}/good.mtx "%%MatrixMarket matrix coordinate integer symmetric\r\n% comment\r\n\r\n2 2 3\r\n1 1 2\r\n2 1 1\r\n2 2 2\r\n")
+file(WRITE ${WORK}/right.mtx "%%MatrixMarket matrix array real general\n2 1\n1\n1\n")
+file(WRITE ${WORK}/long.mtx "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n")
+expect(0 "21 +portable +0.00e\\+00" ${WORK}/good.mtx ${WORK}/right.mtx)
+expect(2 "right-hand side is 3 x 1, the matrix needs 2 x 1" ${WORK}/good.mtx ${WORK}/long.mtx)
