@@ -78,27 +78,51 @@ struct OperandPlan {
   TileOperands at[Count] = {};
 };
 
+/// Index of the next product from `from` on that uses this slice of A (or slice and column of B), Count if there is none.
+template <std::size_t Count>
+constexpr std::size_t next_use(const TileOrder<Count>& order, std::size_t from, bool of_a, int slice, int column) {
+  for (std::size_t i = from; i < Count; ++i) {
+    const TileProduct& product = order.products[i];
+    if (of_a ? product.a == slice : product.b == slice && product.column == column) return i;
+  }
+  return Count;
+}
+
+/// The tiles that hold operands of one matrix. Of two, the one whose content is needed again last is replaced (Belady).
+struct OperandTiles {
+  int count;
+  int slice[2] = {-1, -1}, column[2] = {-1, -1};
+
+  constexpr int find(int wanted, int wanted_column) const {
+    for (int t = 0; t < count; ++t)
+      if (slice[t] == wanted && column[t] == wanted_column) return t;
+    return -1;
+  }
+  template <std::size_t Count>
+  constexpr int replace(const TileOrder<Count>& order, std::size_t i, bool of_a) const {
+    if (count == 1 || slice[0] < 0) return 0;
+    if (slice[1] < 0) return 1;
+    return next_use(order, i, of_a, slice[0], column[0]) >= next_use(order, i, of_a, slice[1], column[1]) ? 0 : 1;
+  }
+};
+
 /// Operand tiles are 6, 7 and what the accumulators leave free: 5 for B from five accumulators down, 4 for A from four.
-/// Of two tiles the one not used last is replaced.
 template <std::size_t Count>
 constexpr OperandPlan<Count> plan_operands(const TileOrder<Count>& order) {
   OperandPlan<Count> plan;
-  const int a_tiles = order.accumulators <= 4 ? 2 : 1, b_tiles = order.accumulators <= 5 ? 2 : 1;
-  int a_held[2] = {-1, -1}, b_held[2] = {-1, -1}, a_last = 1, b_last = 1;
+  OperandTiles a{order.accumulators <= 4 ? 2 : 1}, b{order.accumulators <= 5 ? 2 : 1};
   bool used[6] = {};
   for (std::size_t i = 0; i < Count; ++i) {
     const TileProduct& product = order.products[i];
-    const int b_key = 2 * product.b + product.column;
-    int a_at = a_held[0] == product.a ? 0 : a_held[1] == product.a ? 1 : -1;
-    int b_at = b_held[0] == b_key ? 0 : b_held[1] == b_key ? 1 : -1;
+    int a_at = a.find(product.a, 0), b_at = b.find(product.b, product.column);
     plan.at[i].load_a = a_at < 0;
     plan.at[i].load_b = b_at < 0;
-    if (a_at < 0) a_at = a_tiles == 2 ? 1 - a_last : 0;
-    if (b_at < 0) b_at = b_tiles == 2 ? 1 - b_last : 0;
-    a_held[a_at] = product.a;
-    b_held[b_at] = b_key;
-    a_last = a_at;
-    b_last = b_at;
+    if (a_at < 0) a_at = a.replace(order, i, true);
+    if (b_at < 0) b_at = b.replace(order, i, false);
+    a.slice[a_at] = product.a;
+    a.column[a_at] = 0;
+    b.slice[b_at] = product.b;
+    b.column[b_at] = product.column;
     plan.at[i].a_tile = a_at == 0 ? 6 : 4;
     plan.at[i].b_tile = b_at == 0 ? 7 : 5;
     plan.at[i].first_use = !used[product.accumulator];
