@@ -1,7 +1,11 @@
 // The one table of backends, in order of preference. A new backend is a line here, its kernels a file under kernels/.
 #include "backend_list.hpp"
 
+#include "cpu.hpp"
 #include "kernels/portable.hpp"
+#ifdef AMX_EMULATED_HAVE_AMX
+#include "kernels/amx_bf16.hpp"
+#endif
 
 #include <stdexcept>
 #include <string>
@@ -12,9 +16,18 @@ namespace {
 
 const char* usable() { return nullptr; }
 const char* not_built() { return "not built: this version of the library has no kernels for it"; }
+#ifdef AMX_EMULATED_HAVE_AMX
+constexpr const Engine<double>* kAmxD = &kAmxDigits;
+constexpr const Engine<float>* kAmxR = &kAmxResiduals;
+const char* no_amx() { return amx_unusable(); }
+#else
+constexpr const Engine<double>* kAmxD = nullptr;
+constexpr const Engine<float>* kAmxR = nullptr;
+const char* no_amx() { return "not built: the compiler has no AMX intrinsics, or AMX_EMULATED_PORTABLE_ONLY is set"; }
+#endif
 
 const BackendEntry kBackends[] = {
-    {Backend::amx_bf16, "amx_bf16", nullptr, nullptr, not_built, true},
+    {Backend::amx_bf16, "amx_bf16", kAmxD, kAmxR, no_amx, true},
     {Backend::avx512_bf16, "avx512_bf16", nullptr, nullptr, not_built, false},
     {Backend::avx2, "avx2", nullptr, nullptr, not_built, false},
     {Backend::portable, "portable", &kPortableDigits, &kPortableResiduals, usable, false},

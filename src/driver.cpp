@@ -19,6 +19,24 @@
 namespace amx::detail {
 namespace {
 
+/// Scope in which a thread may run the kernel.
+template <class T>
+class KernelScope {
+ public:
+  explicit KernelScope(const Engine<T>& engine) : engine_(engine) {
+    if (engine_.enter) engine_.enter(state_);
+  }
+  ~KernelScope() {
+    if (engine_.leave) engine_.leave(state_);
+  }
+  KernelScope(const KernelScope&) = delete;
+  KernelScope& operator=(const KernelScope&) = delete;
+
+ private:
+  const Engine<T>& engine_;
+  KernelState state_;
+};
+
 constexpr index_t ceil_div(index_t x, index_t y) { return (x + y - 1) / y; }
 
 /// Narrows the columns [first, last) of row `row` to those that belong to the part of C that is computed.
@@ -130,6 +148,7 @@ void gemm_plain(const Problem<T>& problem) {
   std::vector<bf16> a(static_cast<std::size_t>(steps * pipe.a_panel.step_elements()));
   std::vector<bf16> b(static_cast<std::size_t>(steps * pipe.b_panel.step_elements()));
   std::vector<T> sums(static_cast<std::size_t>(pipe.sums_elements()));
+  const KernelScope<T> scope(problem.engine);
   for (index_t i = 0; i < m; i += blocks.mr)
     for (index_t j = 0; j < n; j += blocks.nr) {
       std::fill(sums.begin(), sums.end(), T(0));
@@ -182,6 +201,7 @@ class Blocked {
 #pragma omp parallel num_threads(threads_)
     {
       const RoundToNearest nearest;
+      const KernelScope<T> scope(pipe_.problem.engine);
       multiply();
     }
     return stats_;

@@ -34,11 +34,18 @@ struct KernelJob {
   index_t c_tile_stride;
 };
 
-/// An implementation for one scalar type.
+/// What a kernel found in the thread and puts back (a tile configuration).
+struct KernelState {
+  alignas(64) unsigned char bytes[64];
+};
+
+/// An implementation for one scalar type. No entry can fail.
 template <class T>
 struct Engine {
   const BlockSizes* blocks_by_slices;  // [slices - 1]
-  void (*run)(const KernelJob<T>&);    // cannot fail
+  void (*run)(const KernelJob<T>&);
+  void (*enter)(KernelState&) = nullptr;  // once per thread before its first run(), and after its last; may be null
+  void (*leave)(const KernelState&) = nullptr;
 
   const BlockSizes& blocks(int slices) const { return blocks_by_slices[slices - 1]; }
 };
