@@ -168,7 +168,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The blocked loops. All threads run multiply(), sharing its loops.
+/// The blocked loops. All threads run work(), sharing its loops.
 template <class T>
 class Blocked {
  public:
@@ -198,11 +198,11 @@ class Blocked {
   }
 
   DriverStats run() {
+    if (threads_ == 1) {
+      work();  // not as a parallel region of one thread, for which some runtimes allocate memory
+    } else {
 #pragma omp parallel num_threads(threads_)
-    {
-      const RoundToNearest nearest;
-      const KernelScope<T> scope(pipe_.problem.engine);
-      multiply();
+      work();
     }
     return stats_;
   }
@@ -215,7 +215,10 @@ class Blocked {
     index_t p, p_end;            // of k
   };
 
-  void multiply() {
+  /// What each thread does.
+  void work() {
+    const RoundToNearest nearest;
+    const KernelScope<T> scope(pipe_.problem.engine);
     const GemmArguments<T>& args = pipe_.args;
     for (index_t j = 0; j < args.n; j += super_n_)
       for (index_t i = 0; i < args.m; i += super_m_) {
@@ -232,28 +235,37 @@ class Blocked {
       }
   }
 
+  /// body(0) .. body(count - 1), shared by the threads; all are done when any thread returns.
+  template <class Body>
+  void share(index_t count, const Body& body) {
+    if (threads_ == 1) {  // the caller may be in a parallel region of its own, to which an "omp for" would belong
+      for (index_t t = 0; t < count; ++t) body(t);
+    } else {
+#pragma omp for schedule(dynamic)
+      for (index_t t = 0; t < count; ++t) body(t);
+    }
+  }
+
   void pack(const SuperBlock& s) {
     const BlockSizes& blocks = pipe_.blocks;
     const index_t m_panels = ceil_div(s.i_end - s.i, blocks.mr), n_panels = ceil_div(s.j_end - s.j, blocks.nr);
-#pragma omp for schedule(dynamic)
-    for (index_t t = 0; t < m_panels + n_panels; ++t) {
+    share(m_panels + n_panels, [&](index_t t) {
       if (t < m_panels)
         pack_panel(pipe_.a, pipe_.a_panel, s.i + t * blocks.mr, s.p, s.p_end, a_ + t * a_stride_);
       else
         pack_panel(pipe_.b, pipe_.b_panel, s.j + (t - m_panels) * blocks.nr, s.p, s.p_end,
                    b_ + (t - m_panels) * b_stride_);
-    }  // all panels are there before any is read
+    });
   }
 
   void multiply(const SuperBlock& s) {
     const BlockSizes& blocks = pipe_.blocks;
     const index_t m_blocks = ceil_div(s.i_end - s.i, blocks.mc), n_blocks = ceil_div(s.j_end - s.j, blocks.nc);
-#pragma omp for schedule(dynamic)
-    for (index_t t = 0; t < m_blocks * n_blocks; ++t) {
+    share(m_blocks * n_blocks, [&](index_t t) {
       const index_t i = s.i + t / n_blocks * blocks.mc, j = s.j + t % n_blocks * blocks.nc;
       const index_t i_end = std::min(i + blocks.mc, s.i_end), j_end = std::min(j + blocks.nc, s.j_end);
       if (pipe_.wanted(i, i_end, j, j_end)) multiply_block(s, i, i_end, j, j_end);
-    }  // all blocks are done before panels are packed anew
+    });
   }
 
   /// One block of C over the packed part of k: zero the sums at its beginning, store C at the end of k.
@@ -285,16 +297,17 @@ class Blocked {
   /// Phases end in barriers, so one thread's clock tells the time of all.
   void add_times(Clock::time_point start, Clock::time_point packed) {
     const Clock::time_point end = Clock::now();
-#pragma omp master
-    {
-      stats_.pack_seconds += std::chrono::duration<double>(packed - start).count();
-      stats_.product_seconds += std::chrono::duration<double>(end - packed).count();
+    int thread = 0, threads = 1;
 #ifdef _OPENMP
-      stats_.threads = omp_get_num_threads();
-#else
-      stats_.threads = 1;
-#endif
+    if (threads_ > 1) {
+      thread = omp_get_thread_num();
+      threads = omp_get_num_threads();
     }
+#endif
+    if (thread != 0) return;
+    stats_.threads = threads;
+    stats_.pack_seconds += std::chrono::duration<double>(packed - start).count();
+    stats_.product_seconds += std::chrono::duration<double>(end - packed).count();
   }
 
   const Pipeline<T> pipe_;

@@ -52,23 +52,44 @@ Bits<T> scan_lines(const LineView<T>& source, index_t first, index_t count, Bits
   return min_less_one;
 }
 
+template <class T>
+struct Extremes {
+  Bits<T> max = 0, min_less_one = ~Bits<T>{0};
+};
+
+/// Scans one block of lines.
+template <class T>
+void scan_block(const LineView<T>& source, index_t block, int* exponents, Extremes<T>& extremes) {
+  Bits<T> line_max[kLineBlock];
+  const index_t first = block * kLineBlock, count = std::min(kLineBlock, source.lines - first);
+  extremes.min_less_one = std::min(extremes.min_less_one, scan_lines(source, first, count, line_max));
+  for (index_t i = 0; i < count; ++i) {
+    extremes.max = std::max(extremes.max, line_max[i]);
+    if (exponents) {
+      const T value = from_bits<T>(line_max[i]);
+      exponents[first + i] = line_max[i] == 0 || !std::isfinite(value) ? 0 : std::ilogb(value) + 1;
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
-ScanResult scan(const LineView<T>& source, int* exponents, [[maybe_unused]] int threads) {
+ScanResult scan(const LineView<T>& source, int* exponents, int threads) {
   Bits<T> max = 0, min_less_one = ~Bits<T>{0};
   const index_t blocks = (source.lines + kLineBlock - 1) / kLineBlock;
+  if (threads == 1) {  // not as a parallel region of one thread, for which some runtimes allocate memory
+    Extremes<T> extremes;
+    for (index_t block = 0; block < blocks; ++block) scan_block(source, block, exponents, extremes);
+    max = extremes.max;
+    min_less_one = extremes.min_less_one;
+  } else {
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(max : max) reduction(min : min_less_one)
-  for (index_t block = 0; block < blocks; ++block) {
-    Bits<T> line_max[kLineBlock];
-    const index_t first = block * kLineBlock, count = std::min(kLineBlock, source.lines - first);
-    min_less_one = std::min(min_less_one, scan_lines(source, first, count, line_max));
-    for (index_t i = 0; i < count; ++i) {
-      max = std::max(max, line_max[i]);
-      if (exponents) {
-        const T value = from_bits<T>(line_max[i]);
-        exponents[first + i] = line_max[i] == 0 || !std::isfinite(value) ? 0 : std::ilogb(value) + 1;
-      }
+    for (index_t block = 0; block < blocks; ++block) {
+      Extremes<T> extremes;
+      scan_block(source, block, exponents, extremes);
+      max = std::max(max, extremes.max);
+      min_less_one = std::min(min_less_one, extremes.min_less_one);
     }
   }
   const double max_value = static_cast<double>(from_bits<T>(max));
