@@ -16,32 +16,36 @@ namespace {
 
 const char* usable() { return nullptr; }
 const char* not_built() { return "not built: this version of the library has no kernels for it"; }
+
+const Engine<double>& portable_digits() { return kPortableDigits; }
+const Engine<float>& portable_residuals() { return kPortableResiduals; }
+
 #ifdef AMX_EMULATED_HAVE_AMX
-constexpr const Engine<double>* kAmxD = &kAmxDigits;
-constexpr const Engine<float>* kAmxR = &kAmxResiduals;
 const char* no_amx() { return amx_unusable(); }
+const Engine<double>& amx_digits() { return has_avx512() ? kAmxAvx512Digits : kAmxAvx2Digits; }
+const Engine<float>& amx_residuals() { return has_avx512() ? kAmxAvx512Residuals : kAmxAvx2Residuals; }
 #else
-constexpr const Engine<double>* kAmxD = nullptr;
-constexpr const Engine<float>* kAmxR = nullptr;
 const char* no_amx() { return "not built: the compiler has no AMX intrinsics, or AMX_EMULATED_PORTABLE_ONLY is set"; }
+constexpr auto amx_digits = portable_digits;
+constexpr auto amx_residuals = portable_residuals;
 #endif
 
 const BackendEntry kBackends[] = {
-    {Backend::amx_bf16, "amx_bf16", kAmxD, kAmxR, no_amx, true},
+    {Backend::amx_bf16, "amx_bf16", amx_digits, amx_residuals, no_amx, true},
     {Backend::avx512_bf16, "avx512_bf16", nullptr, nullptr, not_built, false},
     {Backend::avx2, "avx2", nullptr, nullptr, not_built, false},
-    {Backend::portable, "portable", &kPortableDigits, &kPortableResiduals, usable, false},
+    {Backend::portable, "portable", portable_digits, portable_residuals, usable, false},
 };
 
 }  // namespace
 
 template <>
 const Engine<double>& BackendEntry::engine<double>() const {
-  return *digits;
+  return digits();
 }
 template <>
 const Engine<float>& BackendEntry::engine<float>() const {
-  return *residuals;
+  return residuals();
 }
 
 const BackendEntry& choose_backend(Backend requested) {

@@ -7,12 +7,12 @@
 
 namespace amx::detail {
 
-/// A backend of this library. `digits` and `residuals` are null if it is not built.
+/// A backend of this library. `digits` and `residuals` are not called if it is not usable.
 struct BackendEntry {
   Backend id;
   const char* name;
-  const Engine<double>* digits;
-  const Engine<float>* residuals;
+  const Engine<double>& (*digits)();
+  const Engine<float>& (*residuals)();
   const char* (*unusable)();  // null if usable on this machine, else the reason; asked once per process
   bool beats_native;          // expected to be faster than the native product (Policy::when_faster)
 

@@ -25,8 +25,10 @@ const char* amx_unusable(const CpuQueries& queries) {
   const std::uint32_t features = queries.cpuid(7, 0).edx;
   if (!(features & kTile)) return "the processor has no AMX (CPUID leaf 7, AMX-TILE), or a hypervisor hides it";
   if (!(features & kBf16)) return "the processor has AMX but not AMX-BF16 (CPUID leaf 7)";
-  if (!(queries.cpuid(7, 0).ebx & (1u << 5))) return "the processor has no AVX2 (CPUID leaf 7), or a hypervisor hides it";
-  if (!(queries.cpuid(1, 0).ecx & kOsxsave)) return "the operating system does not use XSAVE";
+  const std::uint32_t basic = queries.cpuid(1, 0).ecx;
+  if (!(queries.cpuid(7, 0).ebx & (1u << 5)) || !(basic & (1u << 12)))
+    return "the processor has no AVX2 or no FMA (CPUID leaves 7 and 1), or a hypervisor hides them";
+  if (!(basic & kOsxsave)) return "the operating system does not use XSAVE";
   const std::uint64_t xcr0 = queries.xgetbv();
   if ((xcr0 & kAvx) != kAvx) return "the operating system has not enabled AVX state (XCR0 bits 1 and 2)";
   if (!(xcr0 & kTileConfig) || !(xcr0 & kTileData))
@@ -91,7 +93,11 @@ const char* ask_machine() {
 }
 
 }  // namespace
+
+bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
 #else
+bool has_avx512() { return false; }
+
 namespace {
 const char* ask_machine() { return "AMX needs an x86-64 processor and Linux"; }
 }  // namespace

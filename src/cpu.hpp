@@ -27,6 +27,9 @@ const char* amx_unusable(const CpuQueries& queries);
 /// The answer for this machine, found at the first call.
 const char* amx_unusable();
 
+/// Whether processor and system have AVX-512F.
+bool has_avx512();
+
 /// Replaces the machine's answer: tests that execute AMX instructions by other means set null.
 void override_amx_unusable(const char* reason);
 

@@ -66,10 +66,9 @@ constexpr TileOrder<Count> two_columns(const ColumnPair (&pairs)[Count], int sli
   return order;
 }
 
-/// What to do before product i: nothing, or load an operand; where the operands are; whether the accumulator is used for
-/// the first time in the step (then it may have to be drained before).
+/// Before product i: which operands have to be loaded, and where they are.
 struct TileOperands {
-  bool load_a, load_b, first_use;
+  bool load_a, load_b;
   int a_tile, b_tile;
 };
 
@@ -77,6 +76,38 @@ template <std::size_t Count>
 struct OperandPlan {
   TileOperands at[Count] = {};
 };
+
+/// When an accumulator that is due after a step is stored: before product `slot` of the same step, or of the next one, at
+/// least four products after its last product where its next use allows. Then the store does not wait.
+struct StoreSlot {
+  int slot;
+  bool next_step;
+  int diagonal, column;
+};
+
+template <std::size_t Count>
+struct StorePlan {
+  StoreSlot of[6] = {};
+  int ready = 0;  // all are stored before this product of the next step
+};
+
+template <std::size_t Count>
+constexpr StorePlan<Count> plan_stores(const TileOrder<Count>& order) {
+  StorePlan<Count> plan;
+  for (int a = 0; a < order.accumulators; ++a) {
+    int first = -1, last = -1;
+    for (int i = 0; i < order.kCount; ++i)
+      if (order.products[i].accumulator == a) {
+        if (first < 0) first = i;
+        last = i;
+      }
+    const int slot = last + 4, wrapped = slot - order.kCount;
+    plan.of[a] = {wrapped < 0 ? slot : wrapped < first ? wrapped : first, wrapped >= 0,
+                  order.products[last].a + order.products[last].b, order.products[last].column};
+    if (plan.of[a].next_step && plan.of[a].slot > plan.ready) plan.ready = plan.of[a].slot;
+  }
+  return plan;
+}
 
 /// Index of the next product from `from` on that uses this slice of A (or slice and column of B), Count if there is none.
 template <std::size_t Count>
@@ -111,7 +142,6 @@ template <std::size_t Count>
 constexpr OperandPlan<Count> plan_operands(const TileOrder<Count>& order) {
   OperandPlan<Count> plan;
   OperandTiles a{order.accumulators <= 4 ? 2 : 1}, b{order.accumulators <= 5 ? 2 : 1};
-  bool used[6] = {};
   for (std::size_t i = 0; i < Count; ++i) {
     const TileProduct& product = order.products[i];
     int a_at = a.find(product.a, 0), b_at = b.find(product.b, product.column);
@@ -125,8 +155,6 @@ constexpr OperandPlan<Count> plan_operands(const TileOrder<Count>& order) {
     b.column[b_at] = product.column;
     plan.at[i].a_tile = a_at == 0 ? 6 : 4;
     plan.at[i].b_tile = b_at == 0 ? 7 : 5;
-    plan.at[i].first_use = !used[product.accumulator];
-    used[product.accumulator] = true;
   }
   return plan;
 }

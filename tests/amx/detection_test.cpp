@@ -12,7 +12,7 @@ using amx::detail::CpuQueries;
 
 // The answers of a machine with AMX; each test spoils one.
 struct Answers {
-  std::uint32_t max_leaf = 0x20, features_ebx = 1u << 5, features_edx = 1u << 24 | 1u << 22, osxsave = 1u << 27;
+  std::uint32_t max_leaf = 0x20, features_ebx = 1u << 5, features_edx = 1u << 24 | 1u << 22, features_ecx = 1u << 27 | 1u << 12;
   std::uint64_t xcr0 = 0x602e7;
   std::uint32_t palettes = 1, palette_eax = 0x04002000, palette_ebx = 0x00080040, palette_ecx = 16;
   int permission_error = 0;
@@ -23,7 +23,7 @@ struct Answers {
 
 CpuQueries::Registers cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
   if (leaf == 0) return {answers.max_leaf, 0, 0, 0};
-  if (leaf == 1) return {0, 0, answers.osxsave, 0};
+  if (leaf == 1) return {0, 0, answers.features_ecx, 0};
   if (leaf == 7) return {0, answers.features_ebx, 0, answers.features_edx};
   if (leaf == 0x1d && subleaf == 0) return {answers.palettes, 0, 0, 0};
   if (leaf == 0x1d && subleaf == 1) return {answers.palette_eax, answers.palette_ebx, answers.palette_ecx, 0};
@@ -62,7 +62,7 @@ TEST(Detection, EveryNoHasItsReason) {
   expect("AMX-TILE", false, false, [] { answers.features_edx = 1u << 22; });
   expect("not AMX-BF16", false, false, [] { answers.features_edx = 1u << 24; });
   expect("no AVX2", false, false, [] { answers.features_ebx = 0; });
-  expect("does not use XSAVE", false, false, [] { answers.osxsave = 0; });
+  expect("does not use XSAVE", false, false, [] { answers.features_ecx = 1u << 12; });
   expect("AVX state", false, false, [] { answers.xcr0 = 0x60000; });
   expect("tile state", false, false, [] { answers.xcr0 = 0x7; });
   expect("no tile palette", false, false, [] { answers.palettes = 0; });

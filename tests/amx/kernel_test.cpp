@@ -1,9 +1,12 @@
 // The AMX backend, its machine code executed by the processor or by the trap: bits, instruction counts, tile state.
 #include "backend_list.hpp"
 #include "cpu.hpp"
+#include "driver.hpp"
+#include "kernels/amx_bf16.hpp"
 #include "numerics/matrices.hpp"
 #include "reference/fp32_reference.hpp"
 #include "reference/fp64_reference.hpp"
+#include "scan.hpp"
 #include "support/amx_trap.hpp"
 
 #include <amx/gemm.hpp>
@@ -99,6 +102,28 @@ TEST_F(AmxKernel, SeveralChunksAndThreads) {
   const Matrix<double> a = matrix(Operands::uniform, 300, 100), b = matrix(Operands::uniform, 100, 400);
   const Matrix<double> expected = run(a, b, 15, 1, amx::Backend::portable);
   for (const int threads : {1, 2, 3, 4}) EXPECT_TRUE(same_bits(run(a, b, 15, threads), expected));
+}
+
+// The kernels are compiled for two vector extensions; the backend takes the wider one that the processor has, so the other
+// one is run here. (AVX-512 needs a processor that has it.)
+TEST_F(AmxKernel, NarrowVectors) {
+  for (const int products : kDoubleProducts) {
+    const int slices = amx::slices_for<double>(products);
+    const Matrix<double> a = matrix(Operands::all_digits_large, 40, 300), b = matrix(Operands::wide_rows, 300, 70);
+    Matrix<double> c(40, 70);
+    std::vector<int> a_exponents(40), b_exponents(70);
+    amx::detail::scan<double>({a.data(), 40, 300, 1, 40, nullptr}, a_exponents.data(), 1);
+    amx::detail::scan<double>({b.data(), 70, 300, 300, 1, nullptr}, b_exponents.data(), 1);
+    const amx::detail::GemmArguments<double> args{40, 70, 300, 1.0, a.data(), 1, 40, b.data(), 1, 300, 0.0, c.data(), 1, 40,
+                                                  products, amx::detail::Fill::full};
+    const amx::detail::Problem<double> problem{
+        args, a_exponents.data(), b_exponents.data(), slices, amx::detail::digit_schedule(slices), amx::detail::kAmxAvx2Digits};
+    amx::detail::gemm_blocked(problem, 1);
+    EXPECT_TRUE(same_bits(c, Matrix<double>(reference::product(a, b, slices))));
+    c.setZero();
+    amx::detail::gemm_plain(problem);
+    EXPECT_TRUE(same_bits(c, Matrix<double>(reference::product(a, b, slices))));
+  }
 }
 
 // Tile instructions per k step of a micro-tile, and tile stores per chunk, at most those of the kernel's design: operand tiles

@@ -1,11 +1,15 @@
-// The AMX backend: TDPBF16PS on the packed panels, FP64 digits and FP32 residuals.
+// The AMX kernels: TDPBF16PS on the packed panels, FP64 digits and FP32 residuals.
 //
-// Both kernels are one stream of tile products over all micro-tiles of a block. An accumulator that is due is stored just
-// before its next use in the stream and drained between the products that follow (amx_drain.hpp). What is multiplied in
-// which order is data (amx_order.hpp, schedule_data.hpp), unrolled at compile time because tile numbers are part of the
-// instructions. docs/numerics.md proves that the FP64 sums are exact whatever the order of draining.
-#include "amx_bf16.hpp"
+// Compiled twice, by amx_bf16_avx2.cpp and amx_bf16_avx512.cpp, which differ in the vectors that drain the tiles.
+//
+// Both kernels are one stream of tile products over all micro-tiles of a block. Accumulators that are due are stored some
+// products after their last use and drained between the products that follow, also those of the next micro-tile
+// (amx_drain.hpp). What is multiplied in which order is data (amx_order.hpp, schedule_data.hpp), for FP64 unrolled at compile
+// time because tile numbers are part of the instructions. docs/numerics.md proves that the sums are exact whatever the order
+// of draining.
+#pragma once
 
+#include "../kernel.hpp"
 #include "../panel.hpp"
 #include "amx_drain.hpp"
 #include "amx_order.hpp"
@@ -17,9 +21,7 @@ namespace amx::detail {
 namespace {
 
 constexpr int kTileElements = 512;  // BF16 elements of an operand tile, A or B
-
-constexpr double kWeights[kMaxSlices] = {0x1p-16, 0x1p-25, 0x1p-34, 0x1p-43, 0x1p-52, 0x1p-61, 0x1p-70, 0x1p-79};
-static_assert(diagonal_weight(0) == -16 && diagonal_weight(kMaxSlices - 1) == -79);
+constexpr int kNoneDue = kMaxSlices;
 
 // ---- FP64 -------------------------------------------------------------------------------------------------------
 
@@ -27,9 +29,7 @@ static_assert(diagonal_weight(0) == -16 && diagonal_weight(kMaxSlices - 1) == -7
 template <const auto& Order>
 class DigitStream {
  public:
-  explicit DigitStream(const KernelJob<double>& job) : job_(job) {
-    zero(std::make_index_sequence<static_cast<std::size_t>(Order.accumulators)>());
-  }
+  explicit DigitStream(const KernelJob<double>& job) : job_(job) { zero(Accumulators()); }
 
   void run() {
     // One column tile: the A panel stays in L1 while B streams. Two: the panel of B is the larger one and stays.
@@ -40,71 +40,86 @@ class DigitStream {
       for (int j = 0; j < job_.n_panels; ++j)
         for (int i = 0; i < job_.m_panels; ++i) micro_tile(i, j);
     }
-    drain_all(std::make_index_sequence<static_cast<std::size_t>(Order.kCount)>());
-    queue_.finish();
+    store_rest(Accumulators());
+    begin_drain();
+    drain_.finish();
   }
 
  private:
-  static constexpr auto kPlan = plan_operands(Order);
-  static constexpr int kCols = 16 * Order.columns;
+  static constexpr auto kOperands = plan_operands(Order);
+  static constexpr auto kStores = plan_stores(Order);
   static constexpr int kStepA = Order.slices * kTileElements, kStepB = Order.slices * kTileElements * Order.columns;
+  using Products = std::make_index_sequence<static_cast<std::size_t>(Order.kCount)>;
+  using Accumulators = std::make_index_sequence<static_cast<std::size_t>(Order.accumulators)>;
 
-  template <std::size_t... Tile>
-  void zero(std::index_sequence<Tile...>) {
-    (tile_zero<static_cast<int>(Tile)>(), ...);
+  template <std::size_t... A>
+  void zero(std::index_sequence<A...>) {
+    (tile_zero<static_cast<int>(A)>(), ...);
   }
 
   void micro_tile(int i, int j) {
     const bf16* a = job_.a + i * job_.a_stride;
     const bf16* b = job_.b + j * job_.b_stride;
-    for (int step = 0; step < job_.k_steps; ++step, a += kStepA, b += kStepB) {
-      this->step(a, b, std::make_index_sequence<static_cast<std::size_t>(Order.kCount)>());
-      due_sum_ = job_.c + i * job_.c_row_stride + j * job_.c_tile_stride;
-      steps_done_ = step + 1 == job_.k_steps ? 0 : step + 1;
+    double* const sums = job_.c + i * job_.c_row_stride + j * job_.c_tile_stride;
+    for (int s = 0; s < job_.k_steps; ++s, a += kStepA, b += kStepB) {
+      due_ = first_due(s, job_.k_steps);
+      step(a, b, Products());
+      previous_due_ = due_;
+      previous_sums_ = sums;
+      if (has_group(due_)) set_ = 1 - set_;
     }
   }
 
   template <std::size_t... P>
   void step(const bf16* a, const bf16* b, std::index_sequence<P...>) {
-    (product<P>(a, b), ...);
+    (product<static_cast<int>(P)>(a, b, Accumulators()), ...);
   }
 
-  template <std::size_t P>
-  void product(const bf16* a, const bf16* b) {
+  template <int P, std::size_t... A>
+  void product(const bf16* a, const bf16* b, std::index_sequence<A...>) {
     constexpr TileProduct kProduct = Order.products[P];
-    constexpr TileOperands kOperands = kPlan.at[P];
-    if constexpr (kOperands.load_a) tile_load<kOperands.a_tile>(a + kProduct.a * kTileElements);
-    if constexpr (kOperands.load_b)
-      tile_load<kOperands.b_tile>(b + (kProduct.b * Order.columns + kProduct.column) * kTileElements);
-    if constexpr (kOperands.first_use) drain_if_due<P>();
-    tile_multiply<kProduct.accumulator, kOperands.a_tile, kOperands.b_tile>();
-    queue_.work();
+    constexpr TileOperands kOperand = kOperands.at[P];
+    if constexpr (kOperand.load_a) tile_load<kOperand.a_tile>(a + kProduct.a * kTileElements);
+    if constexpr (kOperand.load_b)
+      tile_load<kOperand.b_tile>(b + (kProduct.b * Order.columns + kProduct.column) * kTileElements);
+    (store_before<P, static_cast<int>(A)>(), ...);
+    if constexpr (P == kStores.ready) begin_drain();
+    tile_multiply<kProduct.accumulator, kOperand.a_tile, kOperand.b_tile>();
+    drain_.work();
   }
 
-  /// After steps_done_ steps of the chunk (0: after its end), stores and clears the accumulator if its cadence says so.
-  template <std::size_t P>
-  void drain_if_due() {
-    constexpr TileProduct kProduct = Order.products[P];
-    constexpr int kDiagonal = kProduct.a + kProduct.b;
-    if (!due_sum_ || steps_done_ % drain_cadence(kDiagonal, 32) != 0) return;
-    double* sum = due_sum_ + accumulator_set(kDiagonal) * 16 * kCols + 16 * kProduct.column;
-    tile_store<kProduct.accumulator>(queue_.push(sum, kCols, kWeights[kDiagonal]));
-    tile_zero<kProduct.accumulator>();
+  /// Stores accumulator A before product P if that is its slot and it is due.
+  template <int P, int A>
+  void store_before() {
+    constexpr StoreSlot kStore = kStores.of[A];
+    if constexpr (kStore.slot == P) {
+      const int due = kStore.next_step ? previous_due_ : due_;
+      if (kStore.diagonal >= due) store<A>(kStore.next_step ? 1 - set_ : set_);
+    }
+  }
+  template <int A>
+  void store(int set) {
+    tile_store<A>(drain_.scratch(set, A));
+    tile_zero<A>();
   }
 
-  template <std::size_t... P>
-  void drain_all(std::index_sequence<P...>) {
-    (drain_last<P>(), ...);
+  /// The group of the previous step is stored.
+  void begin_drain() {
+    if (has_group(previous_due_)) drain_.begin(1 - set_, previous_due_, previous_sums_);
   }
-  template <std::size_t P>
-  void drain_last() {
-    if constexpr (kPlan.at[P].first_use) drain_if_due<P>();
+  static bool has_group(int due) { return due <= highest_diagonal<Order>(); }
+
+  /// After the last step: what the next step would have stored.
+  template <std::size_t... A>
+  void store_rest(std::index_sequence<A...>) {
+    ((kStores.of[A].next_step ? store<static_cast<int>(A)>(1 - set_) : void()), ...);
   }
 
   const KernelJob<double>& job_;
-  DrainQueue<double> queue_;
-  double* due_sum_ = nullptr;  // of the micro-tile of the previous step
-  int steps_done_ = 0;         // of its chunk; 0 if that was the last one
+  DigitDrain<Order> drain_;
+  double* previous_sums_ = nullptr;  // of the step before
+  int due_ = kNoneDue, previous_due_ = kNoneDue;  // diagonals from this one on are due after the step, and the one before
+  int set_ = 0;  // scratch set of the next group; the other one belongs to the group before
 };
 
 template <const auto& Order>
@@ -144,21 +159,11 @@ class ResidualStream {
     tile_zero<3>();
   }
 
-  template <std::size_t SmallCount>
-  void run(const SlicePair (&small)[SmallCount]) {
+  void run() {
+    const Schedule& schedule = *job_.schedule;
     for (int i = 0; i < job_.m_panels; ++i)
       for (int j = 0; j < job_.n_panels; ++j) {
-        panel(i, j, small, SmallCount);
-        panel(i, j, kLeading, 1);
-        due_sum_ = job_.c + i * job_.c_row_stride + j * job_.c_tile_stride;
-      }
-    drain();
-  }
-
-  void run_leading() {
-    for (int i = 0; i < job_.m_panels; ++i)
-      for (int j = 0; j < job_.n_panels; ++j) {
-        panel(i, j, kLeading, 1);
+        for (int p = 0; p < schedule.pass_count; ++p) panel(i, j, schedule.passes[p]);
         due_sum_ = job_.c + i * job_.c_row_stride + j * job_.c_tile_stride;
       }
     drain();
@@ -167,16 +172,17 @@ class ResidualStream {
  private:
   static constexpr int kSlice = 2 * kTileElements;
 
-  void panel(int i, int j, const SlicePair* pairs, std::size_t count) {
+  void panel(int i, int j, const Pass& pass) {
     const bf16* a = job_.a + i * job_.a_stride;
     const bf16* b = job_.b + j * job_.b_stride;
     const index_t step_elements = index_t{job_.schedule->slices} * kSlice;
     for (int step = 0; step < job_.k_steps; ++step, a += step_elements, b += step_elements) {
       int a_held = -1, b_held = -1;
-      for (std::size_t q = 0; q < count; ++q) {
-        multiply(a + pairs[q].a * kSlice, pairs[q].a != a_held, b + pairs[q].b * kSlice, pairs[q].b != b_held);
-        a_held = pairs[q].a;
-        b_held = pairs[q].b;
+      for (int q = 0; q < pass.count; ++q) {
+        const SlicePair pair = pass.pairs[q];
+        multiply(a + pair.a * kSlice, pair.a != a_held, b + pair.b * kSlice, pair.b != b_held);
+        a_held = pair.a;
+        b_held = pair.b;
       }
     }
   }
@@ -197,12 +203,12 @@ class ResidualStream {
   void product() {
     if (due_sum_) store<Tile>();
     tile_multiply<Tile, A, B>();
-    queue_.work();
+    drain_.work();
   }
 
   template <int Tile>
   void store() {
-    tile_store<Tile>(queue_.push(due_sum_ + Tile / 2 * 16 * 32 + Tile % 2 * 16, 32, 1.0f));
+    tile_store<Tile>(drain_.push(due_sum_ + Tile / 2 * 16 * 32 + Tile % 2 * 16));
     tile_zero<Tile>();
   }
 
@@ -213,23 +219,17 @@ class ResidualStream {
       store<2>();
       store<3>();
     }
-    queue_.finish();
+    drain_.finish();
   }
 
   const KernelJob<float>& job_;
-  DrainQueue<float> queue_;
+  ResidualDrain drain_;
   float* due_sum_ = nullptr;  // of the previous micro-tile, until its accumulators have been stored
 };
 
 void run_residuals(const KernelJob<float>& job) {
   tile_memory_barrier();
-  ResidualStream stream(job);
-  switch (job.schedule->products) {
-    case 1: stream.run_leading(); break;
-    case 3: stream.run(kResiduals3); break;
-    case 6: stream.run(kResiduals6); break;
-    case 9: stream.run(kResiduals9); break;
-  }
+  ResidualStream(job).run();
 }
 
 // ---- Tile state and block sizes ----------------------------------------------------------------------------------
@@ -266,9 +266,8 @@ constexpr BlockSizes kDigits[kMaxSlices] = {
 constexpr BlockSizes kResidualBlocks = {32, 32, 32, 16, 16, 256, 192, kResidualPanel};
 constexpr BlockSizes kResiduals[3] = {kResidualBlocks, kResidualBlocks, kResidualBlocks};
 
+constexpr Engine<double> kDigitEngine = {kDigits, run_digits, enter, leave};
+constexpr Engine<float> kResidualEngine = {kResiduals, run_residuals, enter, leave};
+
 }  // namespace
-
-const Engine<double> kAmxDigits = {kDigits, run_digits, enter, leave};
-const Engine<float> kAmxResiduals = {kResiduals, run_residuals, enter, leave};
-
 }  // namespace amx::detail
