@@ -3,7 +3,6 @@
 
 #include <amx/options.hpp>
 
-#include <memory>
 #include <new>
 
 namespace amx {
@@ -12,32 +11,40 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-struct AlignedDelete {
-  void operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
-};
-
+/// Trivially destructible, so that a product in the destructor of a static object, after this thread's clean-up, finds an
+/// empty buffer and not a dead one.
 struct Buffer {
-  std::unique_ptr<std::byte, AlignedDelete> memory;
+  std::byte* memory = nullptr;
   std::size_t size = 0;
 
   void release() {
-    memory.reset();
+    ::operator delete(memory, kAlignment);
+    memory = nullptr;
     size = 0;
   }
 };
 
 thread_local Buffer buffers[2];  // by WorkspacePart
 
+struct Cleanup {
+  ~Cleanup() {
+    for (Buffer& buffer : buffers) buffer.release();
+  }
+  void arm() {}  // a thread_local is constructed, and so destroyed, only if it is used
+};
+thread_local Cleanup cleanup;
+
 }  // namespace
 
 std::byte* thread_workspace(WorkspacePart part, std::size_t bytes) {
   Buffer& buffer = buffers[static_cast<int>(part)];
   if (bytes > buffer.size) {
+    cleanup.arm();
     buffer.release();  // before allocating: the old content is not needed, and both need not fit
-    buffer.memory.reset(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
+    buffer.memory = static_cast<std::byte*>(::operator new(bytes, kAlignment));
     buffer.size = bytes;
   }
-  return buffer.memory.get();
+  return buffer.memory;
 }
 
 }  // namespace detail
