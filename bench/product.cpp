@@ -35,11 +35,12 @@ void product(benchmark::State& state) {
   }
   const amx::Report report = amx::last_report();
   state.counters["native/emulated"] = native / emulated;
-  state.counters["packing"] = report.pack_seconds / (report.pack_seconds + report.product_seconds + report.scan_seconds);
+  state.counters["packing"] =
+      report.pack_seconds / (report.pack_seconds + report.product_seconds + report.scan_seconds);
   // Multiply-adds of all component products, two operations each.
-  state.counters["Gflop/s"] = benchmark::Counter(2e-9 * Products * static_cast<double>(n) * static_cast<double>(n) *
-                                                     static_cast<double>(n),
-                                                 benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["Gflop/s"] =
+      benchmark::Counter(2e-9 * Products * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
+                         benchmark::Counter::kIsIterationInvariantRate);
   state.SetLabel(std::string(report.backend));
 }
 

@@ -10,10 +10,12 @@ int main() {
   Eigen::MatrixXd c(300, 100);
 
   c.noalias() = amx::emulated<10>(a) * b;  // 10 BF16 component products
-  std::cout << amx::last_report() << "\n  relative difference to native: " << (c - native).norm() / native.norm() << '\n';
+  std::cout << amx::last_report() << "\n  relative difference to native: " << (c - native).norm() / native.norm()
+            << '\n';
 
   c = amx::emulated(a) * b;  // the default: 21 products, full double accuracy
-  std::cout << amx::last_report() << "\n  relative difference to native: " << (c - native).norm() / native.norm() << '\n';
+  std::cout << amx::last_report() << "\n  relative difference to native: " << (c - native).norm() / native.norm()
+            << '\n';
 
   Eigen::MatrixXd tiny = a;
   tiny(17, 42) = 1e-60;  // below the BF16 range

@@ -17,8 +17,8 @@
 namespace amx::detail {
 
 const char* amx_unusable(const CpuQueries& queries) {
-  constexpr std::uint32_t kTile = 1u << 24, kBf16 = 1u << 22;           // CPUID.7.0:EDX
-  constexpr std::uint32_t kOsxsave = 1u << 27;                          // CPUID.1:ECX
+  constexpr std::uint32_t kTile = 1u << 24, kBf16 = 1u << 22;            // CPUID.7.0:EDX
+  constexpr std::uint32_t kOsxsave = 1u << 27;                           // CPUID.1:ECX
   constexpr std::uint64_t kTileConfig = 1u << 17, kTileData = 1u << 18;  // XCR0
   constexpr std::uint64_t kAvx = 0x6;
   if (queries.cpuid(0, 0).eax < 0x1d) return "the processor has no AMX (CPUID has no leaf 1DH)";

@@ -1,5 +1,5 @@
-// The loop nest. gemm_plain() below is the definition: everything else in this file is the same loop, blocked and shared
-// between threads.
+// The loop nest. gemm_plain() below is the definition: everything else in this file is the same loop, blocked and
+// shared between threads.
 #include "driver.hpp"
 
 #include "pack.hpp"
@@ -87,8 +87,8 @@ struct Pipeline {
 
   T value(const T* sum, [[maybe_unused]] index_t row, [[maybe_unused]] index_t col) const {
     if constexpr (std::is_same_v<T, double>) {
-      const double rounded = several_super_panels ? sum[kernel_sets * tile_elements()]
-                                                  : round_sum(sum, tile_elements(), kernel_sets);
+      const double rounded =
+          several_super_panels ? sum[kernel_sets * tile_elements()] : round_sum(sum, tile_elements(), kernel_sets);
       return scale_by_power(rounded, problem.a_exponents[row] + problem.b_exponents[col]);
     } else {
       return *sum;
@@ -279,11 +279,10 @@ class Blocked {
       for (index_t r = 0; r < m_panels; ++r) std::fill_n(c + r * c_row_stride_, n_panels * sums, T(0));
     const index_t steps = pipe_.steps(s.p_end - s.p), chunk = blocks.kc / blocks.kr;
     for (index_t step = 0; step < steps; step += chunk)
-      pipe_.problem.engine.run({static_cast<int>(m_panels), static_cast<int>(n_panels),
-                                static_cast<int>(std::min(chunk, steps - step)), &pipe_.problem.schedule, &blocks,
-                                a_ + a_first * a_stride_ + step * pipe_.a_panel.step_elements(), a_stride_,
-                                b_ + b_first * b_stride_ + step * pipe_.b_panel.step_elements(), b_stride_, c,
-                                c_row_stride_, sums});
+      pipe_.problem.engine.run(
+          {static_cast<int>(m_panels), static_cast<int>(n_panels), static_cast<int>(std::min(chunk, steps - step)),
+           &pipe_.problem.schedule, &blocks, a_ + a_first * a_stride_ + step * pipe_.a_panel.step_elements(), a_stride_,
+           b_ + b_first * b_stride_ + step * pipe_.b_panel.step_elements(), b_stride_, c, c_row_stride_, sums});
     const bool last = s.p_end == pipe_.args.k;
     const bool close = pipe_.several_super_panels && (last || s.p_end % kSuperPanel == 0);
     for (index_t r = 0; r < m_panels; ++r)

@@ -23,9 +23,9 @@ struct DriverStats {
   double product_seconds = 0;
 };
 
-/// A super-block of C and of k is what is packed at once and shared by the threads: it bounds the workspace. m and n are
-/// rounded down to multiples of mc and nc; k divides kSuperPanel and is a multiple of kResidualPanel and of every kc that
-/// divides it. The result does not depend on it.
+/// A super-block of C and of k is what is packed at once and shared by the threads: it bounds the workspace. m and n
+/// are rounded down to multiples of mc and nc; k divides kSuperPanel and is a multiple of kResidualPanel and of every
+/// kc that divides it. The result does not depend on it.
 struct SuperBlockSizes {
   index_t m = 1024, n = 1024, k = 2048;
 };

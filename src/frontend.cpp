@@ -80,9 +80,8 @@ void examine(const GemmArguments<T>& args, bool rescale, int threads, int* a_exp
   report.reason = reason_of<T>(finding.verdict);
   if (finding.operand) {
     const bool is_a = finding.operand == 'A';
-    const Location where =
-        is_a ? locate(finding.verdict, args.a, args.m, args.k, args.a_row_stride, args.a_col_stride)
-             : locate(finding.verdict, args.b, args.k, args.n, args.b_row_stride, args.b_col_stride);
+    const Location where = is_a ? locate(finding.verdict, args.a, args.m, args.k, args.a_row_stride, args.a_col_stride)
+                                : locate(finding.verdict, args.b, args.k, args.n, args.b_row_stride, args.b_col_stride);
     report.row = where.row;
     report.col = where.col;
     report.value = where.value;

@@ -9,9 +9,8 @@ namespace amx::detail {
 template <class T>
 Report start_report(const GemmArguments<T>& arguments);
 
-/// Computes C on the backend that `options` (resolved, not Backend::native) ask for and publishes the report, or returns
-/// false with the verdict in `report`.
-/// \throws as amx::gemm()
+/// Computes C on the backend that `options` (resolved, not Backend::native) ask for and publishes the report, or
+/// returns false with the verdict in `report`. \throws as amx::gemm()
 template <class T>
 bool emulate_in_range(const GemmArguments<T>& arguments, const Options& options, Report& report);
 

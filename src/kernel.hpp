@@ -7,8 +7,8 @@
 
 namespace amx::detail {
 
-/// Block sizes of a kernel for one slice count, in the vocabulary of BLIS. A micro-tile of C is mr x nr, made of tiles of
-/// tile_rows x tile_cols; one kernel call computes a block of at most mc x nc over at most kc of k.
+/// Block sizes of a kernel for one slice count, in the vocabulary of BLIS. A micro-tile of C is mr x nr, made of tiles
+/// of tile_rows x tile_cols; one kernel call computes a block of at most mc x nc over at most kc of k.
 struct BlockSizes {
   int mr, nr, kr;
   int tile_rows, tile_cols;
@@ -25,11 +25,11 @@ struct KernelJob {
   int m_panels, n_panels, k_steps;
   const Schedule* schedule;
   const BlockSizes* blocks;
-  const bf16* a;           // packed panels, panel.hpp; panel i at a + i * a_stride
+  const bf16* a;  // packed panels, panel.hpp; panel i at a + i * a_stride
   index_t a_stride;
   const bf16* b;
   index_t b_stride;
-  T* c;                    // micro-tile (i, j) at c + i * c_row_stride + j * c_tile_stride
+  T* c;  // micro-tile (i, j) at c + i * c_row_stride + j * c_tile_stride
   index_t c_row_stride;
   index_t c_tile_stride;
 };

@@ -12,7 +12,7 @@ namespace amx::detail {
 using index_t = std::ptrdiff_t;
 using bf16 = std::uint16_t;  // the upper half of an IEEE single
 
-// ---- FP64: digits (docs/numerics.md, sections 2 and 3) -----------------------------------------------------------
+// ---- FP64: digits (docs/numerics.md, sections 2 and 3) ----
 
 inline constexpr int kMaxSlices = 8;
 inline constexpr int kDigitBits = 9;  // digit p has weight 2^(-9 p)
@@ -34,18 +34,19 @@ constexpr int drain_cadence(int diagonal, int kr) {
 constexpr int accumulator_set(int diagonal) { return diagonal / 3; }
 constexpr int accumulator_sets(int slices) { return accumulator_set(slices - 1) + 1; }
 
-/// Reduction length up to which all three sums are exact. Longer ones are cut into super-panels from k = 0 on, and their
-/// rounded sums added in ascending order.
+/// Reduction length up to which all three sums are exact. Longer ones are cut into super-panels from k = 0 on, and
+/// their rounded sums added in ascending order.
 inline constexpr index_t kSuperPanel = index_t{1} << 17;
 
-// ---- FP32: residuals (docs/numerics.md, section 4) ----------------------------------------------------------------
+// ---- FP32: residuals (docs/numerics.md, section 4) ----
 
-/// Products of one panel accumulate in the tile; panels are then added to C in FP32. Part of the definition of the bits.
+/// Products of one panel accumulate in the tile; panels are then added to C in FP32. Part of the definition of the
+/// bits.
 inline constexpr int kResidualPanel = 256;
 /// Elements of k that one TDPBF16PS reduces: part of the definition of the bits, so every FP32 engine has kr = 32.
 inline constexpr int kResidualStep = 32;
 
-// ---- Range of the operands (docs/numerics.md, section 5) ----------------------------------------------------------
+// ---- Range of the operands (docs/numerics.md, section 5) ----
 
 template <class T>
 struct Range;

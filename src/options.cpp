@@ -84,8 +84,9 @@ Options resolve(Options options) {
 void set_default_options(const Options& options) {
   check(options);
   if (options.report)
-    throw std::invalid_argument("amx: default options cannot hold a report pointer, which every thread would write; "
-                                "use amx::last_report(), or Options::report of one product");
+    throw std::invalid_argument(
+        "amx: default options cannot hold a report pointer, which every thread would write; "
+        "use amx::last_report(), or Options::report of one product");
   const std::lock_guard<std::mutex> lock(default_mutex);
   process_default = options;
 }

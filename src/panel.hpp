@@ -12,7 +12,8 @@
 //     B, row k:        c=0: k  k+h | c=1: k  k+h | .. | c=tile_lines-1: k  k+h
 //
 // so in both cases element k of a line is at   line offset + (k mod h) * pair_stride + (k >= h).
-// A dot product does not mind the pairing as long as A and B agree; pairing k with k + h keeps packing free of shuffles.
+// A dot product does not mind the pairing as long as A and B agree; pairing k with k + h keeps packing free of
+// shuffles.
 #pragma once
 
 #include "limits.hpp"
@@ -20,9 +21,9 @@
 namespace amx::detail {
 
 struct PanelLayout {
-  int lines;        // mr or nr
-  int tile_lines;   // lines of one tile; divides `lines`
-  int kr;           // even
+  int lines;       // mr or nr
+  int tile_lines;  // lines of one tile; divides `lines`
+  int kr;          // even
   int slices;
   int line_stride;  // between the lines of a tile
   int pair_stride;  // between the pairs of a line

@@ -53,8 +53,8 @@ inline double scale_by_power(double value, int exponent) {
   return value * power;
 }
 
-/// alpha * value + beta * C; C is not read if beta == 0. Adding +0 makes a product of -0 the +0 of a sum that starts from
-/// zero, as every BLAS computes it.
+/// alpha * value + beta * C; C is not read if beta == 0. Adding +0 makes a product of -0 the +0 of a sum that starts
+/// from zero, as every BLAS computes it.
 template <class T>
 void update(T& c, T value, T alpha, T beta) {
   c = beta == T(0) ? alpha * value + T(0) : alpha * value + beta * c;

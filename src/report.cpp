@@ -37,8 +37,10 @@ std::ostream& operator<<(std::ostream& stream, const Report& report) {
        << report.backend << ", " << to_string(report.verdict);
   if (report.verdict != Verdict::in_range) {
     line << " (";
-    if (report.operand) line << report.operand << '(' << report.row << ", " << report.col << ") = ";
-    else line << "bound ";
+    if (report.operand)
+      line << report.operand << '(' << report.row << ", " << report.col << ") = ";
+    else
+      line << "bound ";
     line << detail::shortest(report.value) << ')';
   }
   if (!report.reason.empty()) line << ": " << report.reason;

@@ -1,5 +1,5 @@
-// Range scan on the bit patterns: for finite values of one sign bit the order of IEEE numbers is that of their integers,
-// infinity is above all finite values and NaN above infinity.
+// Range scan on the bit patterns: for finite values of one sign bit the order of IEEE numbers is that of their
+// integers, infinity is above all finite values and NaN above infinity.
 #include "scan.hpp"
 
 #include <algorithm>

@@ -11,8 +11,8 @@ struct ScanResult {
   double min_nonzero;  // smallest nonzero magnitude; infinity if all are zero
 };
 
-/// Scans `source`; for double also writes exponents[line], the smallest v with all magnitudes of the line below 2^v (0 for
-/// a line of zeros). Magnitudes are compared as integers, so no floating-point flag is raised and no mode matters.
+/// Scans `source`; for double also writes exponents[line], the smallest v with all magnitudes of the line below 2^v (0
+/// for a line of zeros). Magnitudes are compared as integers, so no floating-point flag is raised and no mode matters.
 template <class T>
 ScanResult scan(const LineView<T>& source, int* exponents, int threads);
 

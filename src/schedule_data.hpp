@@ -1,4 +1,5 @@
-// The pairs of every schedule, as compile-time data: schedule.cpp makes run-time tables of them, kernels may unroll them.
+// The pairs of every schedule, as compile-time data: schedule.cpp makes run-time tables of them, kernels may unroll
+// them.
 #pragma once
 
 #include "schedule.hpp"
@@ -15,8 +16,9 @@ constexpr SlicePair kDigits6[] = {{0, 1}, {0, 2}, {0, 0}, {2, 0}, {1, 1}, {1, 0}
 constexpr SlicePair kDigits10[] = {{0, 3}, {0, 0}, {0, 2}, {0, 1}, {1, 2}, {1, 1}, {1, 0}, {2, 1}, {2, 0}, {3, 0}};
 constexpr SlicePair kDigits15[] = {{0, 2}, {0, 0}, {4, 0}, {1, 2}, {1, 0}, {3, 1}, {3, 0}, {2, 0},
                                    {2, 2}, {2, 1}, {1, 1}, {1, 3}, {0, 1}, {0, 3}, {0, 4}};
-constexpr SlicePair kDigits21[] = {{1, 4}, {1, 1}, {3, 0}, {3, 1}, {4, 1}, {0, 1}, {2, 1}, {2, 2}, {3, 2}, {1, 2}, {0, 2},
-                                   {0, 5}, {0, 4}, {0, 0}, {5, 0}, {4, 0}, {1, 0}, {2, 0}, {2, 3}, {0, 3}, {1, 3}};
+constexpr SlicePair kDigits21[] = {{1, 4}, {1, 1}, {3, 0}, {3, 1}, {4, 1}, {0, 1}, {2, 1},
+                                   {2, 2}, {3, 2}, {1, 2}, {0, 2}, {0, 5}, {0, 4}, {0, 0},
+                                   {5, 0}, {4, 0}, {1, 0}, {2, 0}, {2, 3}, {0, 3}, {1, 3}};
 constexpr SlicePair kDigitsLow[] = {{0, 3}, {0, 0}, {0, 2}, {0, 1}, {1, 2}, {1, 1}, {1, 0}, {2, 1}, {2, 0}, {3, 0}};
 constexpr SlicePair kDigits28High[] = {{0, 6}, {0, 5}, {0, 4}, {1, 4}, {1, 5}, {1, 3}, {2, 3}, {2, 4}, {2, 2},
                                        {3, 2}, {3, 3}, {3, 1}, {4, 1}, {4, 2}, {4, 0}, {5, 0}, {5, 1}, {6, 0}};

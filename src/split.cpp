@@ -22,8 +22,8 @@ float float_from_bits(std::uint32_t bits) {
 }  // namespace
 
 void split(const double* x, int count, int exponent, int slices, bf16* out) {
-  // Two factors, because 2^(8 - exponent) itself overflows for a line of tiny numbers. Scaling up is exact. Scaling down
-  // can only round what becomes subnormal, and of that all digits are zero.
+  // Two factors, because 2^(8 - exponent) itself overflows for a line of tiny numbers. Scaling up is exact. Scaling
+  // down can only round what becomes subnormal, and of that all digits are zero.
   const int shift = kLeadBits - exponent;
   const double scale0 = std::ldexp(1.0, shift / 2), scale1 = std::ldexp(1.0, shift - shift / 2);
   // Adding and subtracting 1.5 * 2^52 rounds any |r| < 2^51 to the nearest integer, ties to even.
@@ -33,7 +33,7 @@ void split(const double* x, int count, int exponent, int slices, bf16* out) {
   for (int p = 0; p < slices; ++p, out += count) {
     for (int i = 0; i < count; ++i) {
       const double digit = (residual[i] + kRound) - kRound;
-      residual[i] = (residual[i] - digit) * double{1 << kDigitBits};  // exact: |r - digit| <= 1/2
+      residual[i] = (residual[i] - digit) * double{1 << kDigitBits};            // exact: |r - digit| <= 1/2
       out[i] = static_cast<bf16>(float_bits(static_cast<float>(digit)) >> 16);  // an integer of at most 8 bits, or 256
     }
   }

@@ -11,7 +11,8 @@ namespace amx::detail {
 /// Longest run; the largest kr of any engine.
 inline constexpr int kMaxRun = 64;
 
-/// slices[p * count + i] = digit p of x[i] on a line whose magnitudes lie below 2^exponent. Every digit is an integer in
+/// slices[p * count + i] = digit p of x[i] on a line whose magnitudes lie below 2^exponent. Every digit is an integer
+/// in
 /// [-256, 256], and sum_p digit_p 2^(exponent - 8 - 9 p) differs from x by at most 2^(exponent - 9 d) for d slices.
 void split(const double* x, int count, int exponent, int slices, bf16* out);
 

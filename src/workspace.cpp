@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::align_val_t kAlignment{64};
 
-/// Trivially destructible, so that a product in the destructor of a static object, after this thread's clean-up, finds an
-/// empty buffer and not a dead one.
+/// Trivially destructible, so that a product in the destructor of a static object, after this thread's clean-up, finds
+/// an empty buffer and not a dead one.
 struct Buffer {
   std::byte* memory = nullptr;
   std::size_t size = 0;

@@ -57,8 +57,10 @@ Header read_header(Lines& lines) {
   if (banner != "%%MatrixMarket")
     lines.fail("not a Matrix Market file: the first line must be '%%MatrixMarket matrix FORMAT FIELD SYMMETRY'");
   if (object != "matrix") lines.fail("object '" + object + "' is not a matrix");
-  if (format != "coordinate" && format != "array") lines.fail("format '" + format + "' is neither coordinate nor array");
-  if (field == "complex") lines.fail("complex entries; emulated products are real: store real and imaginary part apart");
+  if (format != "coordinate" && format != "array")
+    lines.fail("format '" + format + "' is neither coordinate nor array");
+  if (field == "complex")
+    lines.fail("complex entries; emulated products are real: store real and imaginary part apart");
   if (field == "pattern") lines.fail("a pattern has no values; write the matrix with field 'real'");
   if (field != "real" && field != "double" && field != "integer") lines.fail("unknown field '" + field + "'");
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
@@ -102,7 +104,8 @@ void read_coordinates(Lines& lines, const Header& header, Eigen::Index entries, 
   std::string line;
   for (Eigen::Index e = 0; e < entries; ++e) {
     if (!lines.next(line))
-      lines.fail("the file ends after " + std::to_string(e) + " of " + std::to_string(entries) + " entries; it is cut off");
+      lines.fail("the file ends after " + std::to_string(e) + " of " + std::to_string(entries) +
+                 " entries; it is cut off");
     const std::vector<double> entry = numbers(lines, line, 3, "'row column value'");
     const Eigen::Index row = whole(lines, entry[0], 1, static_cast<double>(matrix.rows()), "row");
     const Eigen::Index col = whole(lines, entry[1], 1, static_cast<double>(matrix.cols()), "column");

@@ -15,8 +15,8 @@ struct LeastSquaresProblem {
   Eigen::VectorXd b;
 };
 
-/// A levelling-like survey problem made from a seed: observed differences between neighbouring points, columns of graded
-/// scale, and a right-hand side with a small inconsistent part.
+/// A levelling-like survey problem made from a seed: observed differences between neighbouring points, columns of
+/// graded scale, and a right-hand side with a small inconsistent part.
 LeastSquaresProblem make_problem(Eigen::Index rows, Eigen::Index cols, unsigned seed);
 
 /// A^T A in double-double arithmetic: high + low, about 32 digits.
@@ -37,8 +37,8 @@ struct Solution {
   std::vector<double> gradients;  // |A^T (b - A x)| / (|A|_F |b|) before refinement and after each step
 };
 
-/// Forms A^T A and A^T b with `products` component products (0: natively), solves by Cholesky, and refines with residuals in
-/// FP64: x += (A^T A)^-1 A^T (b - A x).
+/// Forms A^T A and A^T b with `products` component products (0: natively), solves by Cholesky, and refines with
+/// residuals in FP64: x += (A^T A)^-1 A^T (b - A x).
 Solution solve(const LeastSquaresProblem& problem, const ExactGram& exact, int products, int steps);
 
 }  // namespace examples

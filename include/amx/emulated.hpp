@@ -3,8 +3,8 @@
 //     #include <amx/emulated.hpp>
 //     C.noalias() = amx::emulated<10>(A) * B;
 //
-// This is the header for Eigen users. docs/expressions.md says which forms there are and what each costs; amx/gemm.hpp is
-// the same on pointers, without Eigen. To read the implementation, start at eigen/tag.hpp, then eigen/product.hpp.
+// This is the header for Eigen users. docs/expressions.md says which forms there are and what each costs; amx/gemm.hpp
+// is the same on pointers, without Eigen. To read the implementation, start at eigen/tag.hpp, then eigen/product.hpp.
 #pragma once
 
 #include <amx/options.hpp>

@@ -19,8 +19,8 @@ namespace amx {
 /// (1, ld), row-major (ld, 1). Strides of A and B may be zero (a broadcast row or column), those of C only where the
 /// dimension is at most 1; negative strides are refused.
 ///
-/// As in the BLAS, A and B are not read if alpha == 0 or k == 0, and C is not read if beta == 0. C must not overlap A or
-/// B.
+/// As in the BLAS, A and B are not read if alpha == 0 or k == 0, and C is not read if beta == 0. C must not overlap A
+/// or B.
 ///
 /// \return Verdict::in_range and C computed; or what is wrong with the operands, C untouched (details in
 ///         options.report and last_report()).
@@ -37,10 +37,10 @@ namespace amx {
                                       int products = kDefaultProducts<double>,
                                       const Options& options = default_options());
 
-[[nodiscard]] AMX_EXPORT Verdict gemm(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, float alpha,
-                                      const float* a, std::ptrdiff_t a_row_stride, std::ptrdiff_t a_col_stride,
-                                      const float* b, std::ptrdiff_t b_row_stride, std::ptrdiff_t b_col_stride,
-                                      float beta, float* c, std::ptrdiff_t c_row_stride, std::ptrdiff_t c_col_stride,
+[[nodiscard]] AMX_EXPORT Verdict gemm(std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k, float alpha, const float* a,
+                                      std::ptrdiff_t a_row_stride, std::ptrdiff_t a_col_stride, const float* b,
+                                      std::ptrdiff_t b_row_stride, std::ptrdiff_t b_col_stride, float beta, float* c,
+                                      std::ptrdiff_t c_row_stride, std::ptrdiff_t c_col_stride,
                                       int products = kDefaultProducts<float>,
                                       const Options& options = default_options());
 

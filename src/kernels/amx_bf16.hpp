@@ -1,5 +1,5 @@
-// Entry points of the AMX kernels. Only call them where cpu.hpp finds no reason against it, and those with AVX-512 where
-// the processor has that, as all with AMX do unless a hypervisor hides it.
+// Entry points of the AMX kernels. Only call them where cpu.hpp finds no reason against it, and those with AVX-512
+// where the processor has that, as all with AMX do unless a hypervisor hides it.
 #pragma once
 
 #include "../kernel.hpp"

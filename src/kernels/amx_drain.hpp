@@ -1,7 +1,8 @@
 // Draining accumulator tiles between tile products, while the tile unit works on what follows.
 //
-// FP64: the accumulators that are due after a k step form a group. They are stored to a scratch set, and then the rows of all
-// of them are added to the sums of the micro-tile, one pass over a sum per group. FP32: stored tiles are added one by one.
+// FP64: the accumulators that are due after a k step form a group. They are stored to a scratch set, and then the rows
+// of all of them are added to the sums of the micro-tile, one pass over a sum per group. FP32: stored tiles are added
+// one by one.
 #pragma once
 
 #include "../limits.hpp"
@@ -48,7 +49,8 @@ inline Doubles add_scaled(const float* x, double weight, Doubles y) {
 }
 #endif
 
-/// Diagonals from the returned one on are due after k step `step` of a chunk of `steps`: the cadence is 8, 4, 2, 2, 1, 1, 1, 1.
+/// Diagonals from the returned one on are due after k step `step` of a chunk of `steps`: the cadence is 8, 4, 2, 2, 1,
+/// 1, 1, 1.
 inline int first_due(int step, int steps) {
   static_assert(drain_cadence(0, 32) == 8 && drain_cadence(1, 32) == 4 && drain_cadence(2, 32) == 2 &&
                 drain_cadence(3, 32) == 2 && drain_cadence(4, 32) == 1 && drain_cadence(7, 32) == 1);
@@ -68,8 +70,8 @@ constexpr int highest_diagonal() {
 template <const auto& Order>
 class DigitDrain {
  public:
-  /// Rows to add per tile product, so that a group is done before the next one is ready: groups come every step if there are
-  /// diagonals from 4 on, else every two steps.
+  /// Rows to add per tile product, so that a group is done before the next one is ready: groups come every step if
+  /// there are diagonals from 4 on, else every two steps.
   static constexpr int kProductsPerGroup = Order.kCount * (highest_diagonal<Order>() >= 4 ? 1 : 2);
   static constexpr int kRowsPerProduct = (16 * Order.columns + kProductsPerGroup - 1) / kProductsPerGroup;
 

@@ -2,11 +2,11 @@
 //
 // Compiled twice, by amx_bf16_avx2.cpp and amx_bf16_avx512.cpp, which differ in the vectors that drain the tiles.
 //
-// Both kernels are one stream of tile products over all micro-tiles of a block. Accumulators that are due are stored some
-// products after their last use and drained between the products that follow, also those of the next micro-tile
-// (amx_drain.hpp). What is multiplied in which order is data (amx_order.hpp, schedule_data.hpp), for FP64 unrolled at compile
-// time because tile numbers are part of the instructions. docs/numerics.md proves that the sums are exact whatever the order
-// of draining.
+// Both kernels are one stream of tile products over all micro-tiles of a block. Accumulators that are due are stored
+// some products after their last use and drained between the products that follow, also those of the next micro-tile
+// (amx_drain.hpp). What is multiplied in which order is data (amx_order.hpp, schedule_data.hpp), for FP64 unrolled at
+// compile time because tile numbers are part of the instructions. docs/numerics.md proves that the sums are exact
+// whatever the order of draining.
 #pragma once
 
 #include "../kernel.hpp"
@@ -23,7 +23,7 @@ namespace {
 constexpr int kTileElements = 512;  // BF16 elements of an operand tile, A or B
 constexpr int kNoneDue = kMaxSlices;
 
-// ---- FP64 -------------------------------------------------------------------------------------------------------
+// ---- FP64 ----
 
 /// The stream of one pass: `Order` is a constexpr TileOrder.
 template <const auto& Order>
@@ -118,8 +118,9 @@ class DigitStream {
   const KernelJob<double>& job_;
   DigitDrain<Order> drain_;
   double* previous_sums_ = nullptr;  // of the step before
-  int due_ = kNoneDue, previous_due_ = kNoneDue;  // diagonals from this one on are due after the step, and the one before
-  int set_ = 0;  // scratch set of the next group; the other one belongs to the group before
+  int due_ = kNoneDue,
+      previous_due_ = kNoneDue;  // diagonals from this one on are due after the step, and the one before
+  int set_ = 0;                  // scratch set of the next group; the other one belongs to the group before
 };
 
 template <const auto& Order>
@@ -147,7 +148,7 @@ void run_digits(const KernelJob<double>& job) {
   }
 }
 
-// ---- FP32 -------------------------------------------------------------------------------------------------------
+// ---- FP32 ----
 
 /// 32 x 32: accumulators 0..3 for the tiles (0,0) (0,1) (1,0) (1,1), A in tiles 4 and 6, B in tiles 5 and 7.
 class ResidualStream {
@@ -232,7 +233,7 @@ void run_residuals(const KernelJob<float>& job) {
   ResidualStream(job).run();
 }
 
-// ---- Tile state and block sizes ----------------------------------------------------------------------------------
+// ---- Tile state and block sizes ----
 
 void enter(KernelState& state) {
   static_assert(sizeof state.bytes == sizeof(TileConfig));
@@ -257,12 +258,12 @@ void leave(const KernelState& state) {
     tile_configure(found);
 }
 
-// Blocks around 256 x 192 keep a block's panels of one chunk and its sums within 1 MiB of L2. The chunk (kc) is short, so
-// that the A panel (16 rows, all slices) stays in L1.
-constexpr BlockSizes kDigits[kMaxSlices] = {
-    {16, 32, 32, 16, 16, 256, 192, 256}, {16, 32, 32, 16, 16, 256, 192, 256}, {16, 32, 32, 16, 16, 256, 192, 128},
-    {16, 16, 32, 16, 16, 256, 192, 128}, {16, 16, 32, 16, 16, 256, 192, 128}, {16, 16, 32, 16, 16, 256, 192, 64},
-    {16, 16, 32, 16, 16, 192, 128, 64},  {16, 16, 32, 16, 16, 192, 128, 64}};
+// Blocks around 256 x 192 keep a block's panels of one chunk and its sums within 1 MiB of L2. The chunk (kc) is short,
+// so that the A panel (16 rows, all slices) stays in L1.
+constexpr BlockSizes kDigits[kMaxSlices] = {{16, 32, 32, 16, 16, 256, 192, 256}, {16, 32, 32, 16, 16, 256, 192, 256},
+                                            {16, 32, 32, 16, 16, 256, 192, 128}, {16, 16, 32, 16, 16, 256, 192, 128},
+                                            {16, 16, 32, 16, 16, 256, 192, 128}, {16, 16, 32, 16, 16, 256, 192, 64},
+                                            {16, 16, 32, 16, 16, 192, 128, 64},  {16, 16, 32, 16, 16, 192, 128, 64}};
 constexpr BlockSizes kResidualBlocks = {32, 32, 32, 16, 16, 256, 192, kResidualPanel};
 constexpr BlockSizes kResiduals[3] = {kResidualBlocks, kResidualBlocks, kResidualBlocks};
 

@@ -1,5 +1,5 @@
-// From a list of slice products to the tile operations of one k step, at compile time: which accumulator tile each product
-// uses, when an operand tile has to be loaded, and into which tile.
+// From a list of slice products to the tile operations of one k step, at compile time: which accumulator tile each
+// product uses, when an operand tile has to be loaded, and into which tile.
 //
 // Products may be in any order; good ones keep products on one accumulator at least four apart (latency 52 cycles, one
 // product every 16) and share operand tiles between neighbours.
@@ -26,8 +26,8 @@ struct TileOrder {
   int slices = 0, columns = 1, accumulators = 0;
 };
 
-/// Gives each (diagonal, column) an accumulator in order of appearance; the diagonals in the bit set `split` get two, used
-/// in turn, so that their products may follow each other more closely.
+/// Gives each (diagonal, column) an accumulator in order of appearance; the diagonals in the bit set `split` get two,
+/// used in turn, so that their products may follow each other more closely.
 template <std::size_t Count>
 constexpr void assign_accumulators(TileOrder<Count>& order, unsigned split) {
   int first[2 * kMaxSlices][2] = {}, uses[2 * kMaxSlices][2] = {};
@@ -77,8 +77,8 @@ struct OperandPlan {
   TileOperands at[Count] = {};
 };
 
-/// When an accumulator that is due after a step is stored: before product `slot` of the same step, or of the next one, at
-/// least four products after its last product where its next use allows. Then the store does not wait.
+/// When an accumulator that is due after a step is stored: before product `slot` of the same step, or of the next one,
+/// at least four products after its last product where its next use allows. Then the store does not wait.
 struct StoreSlot {
   int slot;
   bool next_step;
@@ -102,14 +102,17 @@ constexpr StorePlan<Count> plan_stores(const TileOrder<Count>& order) {
         last = i;
       }
     const int slot = last + 4, wrapped = slot - order.kCount;
-    plan.of[a] = {wrapped < 0 ? slot : wrapped < first ? wrapped : first, wrapped >= 0,
-                  order.products[last].a + order.products[last].b, order.products[last].column};
+    plan.of[a] = {wrapped < 0       ? slot
+                  : wrapped < first ? wrapped
+                                    : first,
+                  wrapped >= 0, order.products[last].a + order.products[last].b, order.products[last].column};
     if (plan.of[a].next_step && plan.of[a].slot > plan.ready) plan.ready = plan.of[a].slot;
   }
   return plan;
 }
 
-/// Index of the next product from `from` on that uses this slice of A (or slice and column of B), Count if there is none.
+/// Index of the next product from `from` on that uses this slice of A (or slice and column of B), Count if there is
+/// none.
 template <std::size_t Count>
 constexpr std::size_t next_use(const TileOrder<Count>& order, std::size_t from, bool of_a, int slice, int column) {
   for (std::size_t i = from; i < Count; ++i) {
@@ -159,7 +162,8 @@ constexpr OperandPlan<Count> plan_operands(const TileOrder<Count>& order) {
   return plan;
 }
 
-// The orders of the FP64 kernels. One column tile from ten products on; below, two, to have enough accumulators in flight.
+// The orders of the FP64 kernels. One column tile from ten products on; below, two, to have enough accumulators in
+// flight.
 constexpr ColumnPair kTwoColumns1[] = {{0, 0, 0}, {0, 0, 1}};
 constexpr ColumnPair kTwoColumns3[] = {{0, 1, 0}, {0, 1, 1}, {0, 0, 1}, {0, 0, 0}, {1, 0, 0}, {1, 0, 1}};
 constexpr ColumnPair kTwoColumns6[] = {{0, 2, 1}, {0, 1, 1}, {0, 1, 0}, {1, 1, 0}, {1, 1, 1}, {1, 0, 1},

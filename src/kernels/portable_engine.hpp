@@ -56,7 +56,7 @@ struct UnpackedB {
   }
 };
 
-// ---- FP64: digits --------------------------------------------------------------------------------------------------
+// ---- FP64: digits ----
 
 /// 2^diagonal_weight(l)
 constexpr double kWeights[kMaxSlices] = {0x1p-16, 0x1p-25, 0x1p-34, 0x1p-43, 0x1p-52, 0x1p-61, 0x1p-70, 0x1p-79};
@@ -128,7 +128,7 @@ void run_digits(const KernelJob<double>& job) {
                           job.b + j * job.b_stride, job.c + i * job.c_row_stride + j * job.c_tile_stride);
 }
 
-// ---- FP32: residuals ------------------------------------------------------------------------------------------------
+// ---- FP32: residuals ----
 
 /// acc += A B by the rule of TDPBF16PS: the even and the odd elements of the pairs are summed in chains of their own
 /// from zero, and the sum of the two is added to the accumulator; every step rounds to nearest even. A product of two

@@ -1,5 +1,5 @@
-// A function that fills a buffer and multiplies tiles from it: the wrappers of amx_tiles.hpp must keep the compiler from
-// deleting or delaying the writes, which the intrinsics of gcc 12 do not prevent. Compiled with -O2 and with -O3.
+// A function that fills a buffer and multiplies tiles from it: the wrappers of amx_tiles.hpp must keep the compiler
+// from deleting or delaying the writes, which the intrinsics of gcc 12 do not prevent. Compiled with -O2 and with -O3.
 #include "kernels/amx_tiles.hpp"
 #include "support/amx_trap.hpp"
 

@@ -12,7 +12,8 @@ using amx::detail::CpuQueries;
 
 // The answers of a machine with AMX; each test spoils one.
 struct Answers {
-  std::uint32_t max_leaf = 0x20, features_ebx = 1u << 5, features_edx = 1u << 24 | 1u << 22, features_ecx = 1u << 27 | 1u << 12;
+  std::uint32_t max_leaf = 0x20, features_ebx = 1u << 5, features_edx = 1u << 24 | 1u << 22,
+                features_ecx = 1u << 27 | 1u << 12;
   std::uint64_t xcr0 = 0x602e7;
   std::uint32_t palettes = 1, palette_eax = 0x04002000, palette_ebx = 0x00080040, palette_ecx = 16;
   int permission_error = 0;

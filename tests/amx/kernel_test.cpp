@@ -16,11 +16,11 @@
 
 #include <cstring>
 
+using amx_trap::Kind;
 using numerics_test::kDoubleProducts;
 using numerics_test::kFloatProducts;
 using numerics_test::kKinds;
 using numerics_test::matrix;
-using amx_trap::Kind;
 using Operands = numerics_test::Kind;
 using Eigen::Index;
 
@@ -60,7 +60,8 @@ class AmxKernel : public testing::Test {
 
 template <class T>
 testing::AssertionResult same_bits(const Matrix<T>& a, const Matrix<T>& b) {
-  if (std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0) return testing::AssertionSuccess();
+  if (std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0)
+    return testing::AssertionSuccess();
   return testing::AssertionFailure() << a.rows() << " x " << a.cols() << ": largest difference "
                                      << (a - b).cwiseAbs().maxCoeff();
 }
@@ -84,7 +85,8 @@ TEST_F(AmxKernel, ShapesAroundTileEdges) {
       const Matrix<double> a = matrix(Operands::all_digits_large, m, k), b = matrix(Operands::wide_rows, k, n);
       const int products = kDoubleProducts[turn % 8];
       EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, amx::slices_for<double>(products))));
-      const Matrix<float> c = matrix(Operands::uniform, m, k).cast<float>(), d = matrix(Operands::uniform, k, n).cast<float>();
+      const Matrix<float> c = matrix(Operands::uniform, m, k).cast<float>(),
+                          d = matrix(Operands::uniform, k, n).cast<float>();
       const int float_products = kFloatProducts[turn++ % 4];
       EXPECT_TRUE(same_bits(run(c, d, float_products), reference::product(c, d, float_products)));
     }
@@ -92,11 +94,13 @@ TEST_F(AmxKernel, ShapesAroundTileEdges) {
 
 TEST_F(AmxKernel, SeveralChunksAndThreads) {
   for (const int products : kDoubleProducts) {
-    const Matrix<double> a = matrix(Operands::all_digits_large, 40, 700), b = matrix(Operands::all_digits_large, 700, 33);
+    const Matrix<double> a = matrix(Operands::all_digits_large, 40, 700),
+                         b = matrix(Operands::all_digits_large, 700, 33);
     EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, amx::slices_for<double>(products))));
   }
   for (const int products : kFloatProducts) {
-    const Matrix<float> a = matrix(Operands::uniform, 40, 700).cast<float>(), b = matrix(Operands::uniform, 700, 33).cast<float>();
+    const Matrix<float> a = matrix(Operands::uniform, 40, 700).cast<float>(),
+                        b = matrix(Operands::uniform, 700, 33).cast<float>();
     EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, products)));
   }
   const Matrix<double> a = matrix(Operands::uniform, 300, 100), b = matrix(Operands::uniform, 100, 400);
@@ -104,8 +108,8 @@ TEST_F(AmxKernel, SeveralChunksAndThreads) {
   for (const int threads : {1, 2, 3, 4}) EXPECT_TRUE(same_bits(run(a, b, 15, threads), expected));
 }
 
-// The kernels are compiled for two vector extensions; the backend takes the wider one that the processor has, so the other
-// one is run here. (AVX-512 needs a processor that has it.)
+// The kernels are compiled for two vector extensions; the backend takes the wider one that the processor has, so the
+// other one is run here. (AVX-512 needs a processor that has it.)
 TEST_F(AmxKernel, NarrowVectors) {
   for (const int products : kDoubleProducts) {
     const int slices = amx::slices_for<double>(products);
@@ -114,10 +118,14 @@ TEST_F(AmxKernel, NarrowVectors) {
     std::vector<int> a_exponents(40), b_exponents(70);
     amx::detail::scan<double>({a.data(), 40, 300, 1, 40, nullptr}, a_exponents.data(), 1);
     amx::detail::scan<double>({b.data(), 70, 300, 300, 1, nullptr}, b_exponents.data(), 1);
-    const amx::detail::GemmArguments<double> args{40, 70, 300, 1.0, a.data(), 1, 40, b.data(), 1, 300, 0.0, c.data(), 1, 40,
-                                                  products, amx::detail::Fill::full};
-    const amx::detail::Problem<double> problem{
-        args, a_exponents.data(), b_exponents.data(), slices, amx::detail::digit_schedule(slices), amx::detail::kAmxAvx2Digits};
+    const amx::detail::GemmArguments<double> args{
+        40, 70, 300, 1.0, a.data(), 1, 40, b.data(), 1, 300, 0.0, c.data(), 1, 40, products, amx::detail::Fill::full};
+    const amx::detail::Problem<double> problem{args,
+                                               a_exponents.data(),
+                                               b_exponents.data(),
+                                               slices,
+                                               amx::detail::digit_schedule(slices),
+                                               amx::detail::kAmxAvx2Digits};
     amx::detail::gemm_blocked(problem, 1);
     EXPECT_TRUE(same_bits(c, Matrix<double>(reference::product(a, b, slices))));
     c.setZero();
@@ -126,8 +134,8 @@ TEST_F(AmxKernel, NarrowVectors) {
   }
 }
 
-// Tile instructions per k step of a micro-tile, and tile stores per chunk, at most those of the kernel's design: operand tiles
-// shared between neighbouring products, accumulators drained at the exact cadence and no sooner.
+// Tile instructions per k step of a micro-tile, and tile stores per chunk, at most those of the kernel's design:
+// operand tiles shared between neighbouring products, accumulators drained at the exact cadence and no sooner.
 TEST_F(AmxKernel, InstructionCounts) {
   if (!trapping()) GTEST_SKIP() << "the processor has AMX: instructions are not counted";
   struct Row {
@@ -135,9 +143,9 @@ TEST_F(AmxKernel, InstructionCounts) {
     int chunk;              // k steps
     double multiplies, loads, stores_per_chunk;
   };
-  for (const Row& row : {Row{1, 2, 8, 2, 3, 2}, Row{3, 2, 8, 6, 7, 2 * (1 + 2 * 2)}, Row{6, 2, 4, 12, 13, 2 * (1 + 1 + 2)},
-                         Row{10, 1, 4, 10, 9, 1 + 1 + 2 + 2 * 2}, Row{15, 1, 4, 15, 13, 1 + 1 + 2 + 2 + 4},
-                         Row{21, 1, 2, 21, 23, 1 + 1 + 1 + 1 + 2 + 2}}) {
+  for (const Row& row : {Row{1, 2, 8, 2, 3, 2}, Row{3, 2, 8, 6, 7, 2 * (1 + 2 * 2)},
+                         Row{6, 2, 4, 12, 13, 2 * (1 + 1 + 2)}, Row{10, 1, 4, 10, 9, 1 + 1 + 2 + 2 * 2},
+                         Row{15, 1, 4, 15, 13, 1 + 1 + 2 + 2 + 4}, Row{21, 1, 2, 21, 23, 1 + 1 + 1 + 1 + 2 + 2}}) {
     const Index k = 32 * row.chunk * 2;  // two chunks
     const Matrix<double> a = matrix(Operands::uniform, 32, k), b = matrix(Operands::uniform, k, 64);
     amx_trap::reset_counts();
@@ -167,8 +175,8 @@ TEST_F(AmxKernel, InstructionCounts) {
   }
 }
 
-// Products on one accumulator lie at least three apart (the latency of 52 cycles is hidden by four products of 16, and three
-// leave a stall of 4), over the boundaries of steps and micro-tiles as well.
+// Products on one accumulator lie at least three apart (the latency of 52 cycles is hidden by four products of 16, and
+// three leave a stall of 4), over the boundaries of steps and micro-tiles as well.
 TEST_F(AmxKernel, AccumulatorSpacing) {
   if (!trapping()) GTEST_SKIP() << "the processor has AMX: instructions are not recorded";
   for (const auto& [products, spacing] : {std::pair<int, int>{6, 4}, {10, 3}, {15, 3}, {21, 3}}) {
@@ -193,7 +201,7 @@ TEST_F(AmxKernel, TileStateIsLeftAsFound) {
   run(a, a, 10);
   engine.enter(before);  // what the product left: no configuration
   for (const unsigned char byte : before.bytes) EXPECT_EQ(0, byte);
-  run(a, a, 10);         // now within a configuration, which must survive
+  run(a, a, 10);  // now within a configuration, which must survive
   engine.enter(found);
   EXPECT_EQ(1, found.bytes[0]);
   engine.leave(found);
@@ -207,7 +215,8 @@ TEST_F(AmxKernel, ChosenFirst) {
   const Matrix<double> a = Matrix<double>::Ones(4, 4);
   amx::Options options;
   Matrix<double> c(4, 4);
-  EXPECT_EQ(amx::Verdict::in_range, amx::gemm(4, 4, 4, 1.0, a.data(), 1, 4, a.data(), 1, 4, 0.0, c.data(), 1, 4, 21, options));
+  EXPECT_EQ(amx::Verdict::in_range,
+            amx::gemm(4, 4, 4, 1.0, a.data(), 1, 4, a.data(), 1, 4, 0.0, c.data(), 1, 4, 21, options));
   EXPECT_EQ("amx_bf16", amx::last_report().backend);
 }
 

@@ -128,7 +128,8 @@ TEST_F(Trap, AddressingModes) {
 }
 
 /// c (1 x 1) += sum of a_even[k] b_even[k] and a_odd[k] b_odd[k] over `pairs` pairs.
-float one_element(float c, int pairs, const float* a_even, const float* b_even, const float* a_odd, const float* b_odd) {
+float one_element(float c, int pairs, const float* a_even, const float* b_even, const float* a_odd,
+                  const float* b_odd) {
   Config config;
   config.bytes[0] = 1;
   config.set(0, 1, 4);
@@ -168,11 +169,11 @@ TEST_F(Trap, MultipliesInTwoChainsFromZero) {
 
 TEST_F(Trap, FlushesSubnormals) {
   const float one[1] = {1}, zero[1] = {0}, tiny[1] = {0x1p-127f}, low[1] = {0x1p-100f}, lower[1] = {0x1p-30f};
-  EXPECT_EQ(0.0f, one_element(0, 1, tiny, one, zero, zero));           // operand
-  EXPECT_EQ(0.0f, one_element(0, 1, low, lower, zero, zero));          // product
-  EXPECT_EQ(1.0f, one_element(0x1p-130f, 1, one, one, zero, zero));    // accumulator
+  EXPECT_EQ(0.0f, one_element(0, 1, tiny, one, zero, zero));         // operand
+  EXPECT_EQ(0.0f, one_element(0, 1, low, lower, zero, zero));        // product
+  EXPECT_EQ(1.0f, one_element(0x1p-130f, 1, one, one, zero, zero));  // accumulator
   const float least[1] = {0x1p-126f}, near[1] = {-0x1.8p-126f};
-  EXPECT_EQ(0.0f, one_element(0, 1, least, one, near, one));           // sum of the chains: -2^-127
+  EXPECT_EQ(0.0f, one_element(0, 1, least, one, near, one));  // sum of the chains: -2^-127
   EXPECT_EQ(0x1p-126f, one_element(0, 1, least, one, zero, zero));
 }
 

@@ -21,7 +21,8 @@ long live_allocations = 0;
 void* allocate(std::size_t size, std::size_t alignment) {
   if (allocations_until_failure == 0) throw std::bad_alloc();
   if (allocations_until_failure > 0) --allocations_until_failure;
-  void* memory = alignment ? std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment) : std::malloc(size);
+  void* memory =
+      alignment ? std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment) : std::malloc(size);
   if (!memory) throw std::bad_alloc();
   ++live_allocations;
   return memory;
@@ -34,7 +35,9 @@ void release(void* memory) {
 }  // namespace
 
 void* operator new(std::size_t size) { return allocate(size, 0); }
-void* operator new(std::size_t size, std::align_val_t alignment) { return allocate(size, static_cast<std::size_t>(alignment)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return allocate(size, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
@@ -69,8 +72,8 @@ struct Call {
   bool null_a = false, null_b = false, null_c = false;
 
   Verdict operator()() const {
-    return amx::gemm(m, n, k, alpha, null_a ? nullptr : a.data(), a_row, a_col, null_b ? nullptr : b.data(), b_row, b_col,
-                     beta, null_c ? nullptr : const_cast<double*>(c.data()), c_row, c_col, products, options);
+    return amx::gemm(m, n, k, alpha, null_a ? nullptr : a.data(), a_row, a_col, null_b ? nullptr : b.data(), b_row,
+                     b_col, beta, null_c ? nullptr : const_cast<double*>(c.data()), c_row, c_col, products, options);
   }
   MatrixXd a = MatrixXd::Ones(4, 5), b = MatrixXd::Ones(5, 3), c = MatrixXd::Constant(4, 3, -99);
 };
@@ -194,8 +197,9 @@ TEST(Options, Environment) {
   }
   EXPECT_TRUE(parse_environment(nullptr, "1").verbose);
   EXPECT_FALSE(parse_environment(nullptr, "0").verbose);
-  EXPECT_EQ("amx: AMX_BACKEND=fast names no backend; it may be automatic, amx_bf16, avx512_bf16, avx2, portable, native",
-            parse_environment("fast", nullptr).error);
+  EXPECT_EQ(
+      "amx: AMX_BACKEND=fast names no backend; it may be automatic, amx_bf16, avx512_bf16, avx2, portable, native",
+      parse_environment("fast", nullptr).error);
   EXPECT_EQ("amx: AMX_VERBOSE=yes; it may be 0 or 1", parse_environment(nullptr, "yes").error);
 }
 

@@ -171,8 +171,8 @@ TEST(Panel, PackingPadsWithZeros) {
     for (int p = 0; p < 2; ++p)
       for (int line = 0; line < 6; ++line)
         for (int k = 0; k < 4; ++k) {
-          const index_t at =
-              step * layout.step_elements() + p * layout.slice_elements() + layout.line_offset(line) + layout.k_offset(k);
+          const index_t at = step * layout.step_elements() + p * layout.slice_elements() + layout.line_offset(line) +
+                             layout.k_offset(k);
           const bool inside = line < 5 && 4 * step + k < 7 && p == 0;  // 1.5 is a BF16: its second slice is zero
           EXPECT_EQ(inside ? 1.5f : 0.0f, value_of(panel[static_cast<std::size_t>(at)]));
         }

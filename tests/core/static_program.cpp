@@ -1,4 +1,5 @@
-// Products before main(), after it, and in the destructor of a thread-local object: the workspace must be alive or empty.
+// Products before main(), after it, and in the destructor of a thread-local object: the workspace must be alive or
+// empty.
 #include <amx/emulated.hpp>
 
 #include <cstdlib>

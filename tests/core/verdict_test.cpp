@@ -1,5 +1,5 @@
-// The range of the operands: every inequality of docs/numerics.md, section 5, on its limit and one step outside, through
-// amx::gemm(); what the report says; and that a refused product leaves C alone.
+// The range of the operands: every inequality of docs/numerics.md, section 5, on its limit and one step outside,
+// through amx::gemm(); what the report says; and that a refused product leaves C alone.
 #include "numerics/matrices.hpp"
 #include "reference/fp32_reference.hpp"
 #include "reference/fp64_reference.hpp"
@@ -29,11 +29,10 @@ amx::Report run(const Matrix<T>& a, const Matrix<T>& b, int products, OutOfRange
   amx::Options options;
   options.out_of_range = out_of_range;
   options.report = &report;
-  const Verdict verdict = amx::gemm(a.rows(), b.cols(), a.cols(), T(1), a.data(), 1, a.rows(), b.data(), 1, b.rows(), T(0),
-                                    c.data(), 1, c.rows(), products, options);
+  const Verdict verdict = amx::gemm(a.rows(), b.cols(), a.cols(), T(1), a.data(), 1, a.rows(), b.data(), 1, b.rows(),
+                                    T(0), c.data(), 1, c.rows(), products, options);
   EXPECT_EQ(verdict, report.verdict);
-  const bool untouched =
-      std::memcmp(c.data(), before.data(), static_cast<std::size_t>(c.size()) * sizeof(T)) == 0;
+  const bool untouched = std::memcmp(c.data(), before.data(), static_cast<std::size_t>(c.size()) * sizeof(T)) == 0;
   EXPECT_EQ(verdict != Verdict::in_range, untouched);
   EXPECT_EQ(verdict != Verdict::in_range, report.backend == "none");
   EXPECT_EQ(verdict != Verdict::in_range, !report.reason.empty());
@@ -135,7 +134,8 @@ TEST(Verdict, FloatProducts) {
 
 TEST(Verdict, RescaledProducts) {
   const auto verdict_of = [](Eigen::Index k, double a, double b, int products) {
-    return run<double>(Matrix<double>::Constant(2, k, a), Matrix<double>::Constant(k, 2, b), products, OutOfRange::rescale)
+    return run<double>(Matrix<double>::Constant(2, k, a), Matrix<double>::Constant(k, 2, b), products,
+                       OutOfRange::rescale)
         .verdict;
   };
   // k max|a| max|b| = 2^1023. One product rounds operands up by most, and must still not overflow.
@@ -183,9 +183,10 @@ TEST(Verdict, ErrorThrowsAndNames) {
     (void)amx::gemm(4, 3, 5, 1.0, a.data(), 1, 4, b.data(), 1, 5, 0.0, c.data(), 1, 4, 10, options);
     FAIL();
   } catch (const std::domain_error& error) {
-    EXPECT_STREQ("amx: too_small: element (4, 2) of B is -1e-60; nonzero magnitudes must be at least 2^-126, the smallest "
-                 "normal BF16 value (OutOfRange::rescale lifts this)",
-                 error.what());
+    EXPECT_STREQ(
+        "amx: too_small: element (4, 2) of B is -1e-60; nonzero magnitudes must be at least 2^-126, the smallest "
+        "normal BF16 value (OutOfRange::rescale lifts this)",
+        error.what());
   }
   EXPECT_EQ(before, c);
   EXPECT_EQ(Verdict::too_small, amx::last_report().verdict);
@@ -195,11 +196,13 @@ TEST(Report, OneReadableLine) {
   Matrix<double> a = Matrix<double>::Ones(4, 5), b = Matrix<double>::Ones(5, 3);
   std::ostringstream text;
   text << std::hex << run<double>(a, b, 10);
-  EXPECT_EQ(0u, text.str().find("amx: 4 x 3 x 5 double, products 10, backend portable, in_range, threads 1, scan ")) << text.str();
+  EXPECT_EQ(0u, text.str().find("amx: 4 x 3 x 5 double, products 10, backend portable, in_range, threads 1, scan "))
+      << text.str();
   a(3, 1) = 1e-60;
   text.str("");
   text << run<double>(a, b, 10);
-  EXPECT_NE(std::string::npos, text.str().find("backend none, too_small (A(3, 1) = 1e-60): nonzero magnitudes")) << text.str();
+  EXPECT_NE(std::string::npos, text.str().find("backend none, too_small (A(3, 1) = 1e-60): nonzero magnitudes"))
+      << text.str();
   EXPECT_EQ(std::string::npos, text.str().find('\n'));
   for (const Verdict verdict : {Verdict::in_range, Verdict::too_small, Verdict::too_large, Verdict::not_finite,
                                 Verdict::product_underflow, Verdict::product_overflow})

@@ -1,7 +1,8 @@
 // What the expression tests share: operands, the expected bits, and proof that the emulated backend ran.
 //
-// The expected value of every form is amx::gemm() on plain copies of the operands, bit for bit: the FP64 and FP32 results do
-// not depend on strides, blocking or threads. That amx::gemm() itself is right is the business of tests/numerics.
+// The expected value of every form is amx::gemm() on plain copies of the operands, bit for bit: the FP64 and FP32
+// results do not depend on strides, blocking or threads. That amx::gemm() itself is right is the business of
+// tests/numerics.
 #pragma once
 
 #include <amx/emulated.hpp>
@@ -42,8 +43,9 @@ Matrix<T> expected(const A& a_xpr, const B& b_xpr, T alpha = 1, T beta = 0, cons
   Matrix<T> c = beta == T(0) ? Matrix<T>(a.rows(), b.cols()) : c0;
   amx::Options options;
   options.threads = 1;
-  EXPECT_EQ(amx::Verdict::in_range, amx::gemm(a.rows(), b.cols(), a.cols(), alpha, a.data(), 1, a.outerStride(), b.data(),
-                                              1, b.outerStride(), beta, c.data(), 1, c.outerStride(), products, options));
+  EXPECT_EQ(amx::Verdict::in_range,
+            amx::gemm(a.rows(), b.cols(), a.cols(), alpha, a.data(), 1, a.outerStride(), b.data(), 1, b.outerStride(),
+                      beta, c.data(), 1, c.outerStride(), products, options));
   return c;
 }
 

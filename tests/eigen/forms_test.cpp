@@ -118,7 +118,8 @@ TYPED_TEST(Forms, Negation) {
   this->c = amx::emulated(-this->a) * this->b;
   this->expect(negative);
 }
-// Code that takes a MatrixBase does not see the operators for products; Eigen's rewriting of scalar * product is met there.
+// Code that takes a MatrixBase does not see the operators for products; Eigen's rewriting of scalar * product is met
+// there.
 template <class Derived>
 auto times_four(const Eigen::MatrixBase<Derived>& x) {
   return typename Derived::Scalar(4) * x;
@@ -146,8 +147,8 @@ TYPED_TEST(Forms, TransposedFactors) {
   this->c = at.transpose() * amx::emulated(bt).transpose();
   this->expect(this->ab);
 }
-// Eigen 5 computes (L * R).transpose() as R^T * L^T. FP32 adds slice products in an order that is not symmetric, so its last
-// bits tell the difference; FP64 is exact and cannot.
+// Eigen 5 computes (L * R).transpose() as R^T * L^T. FP32 adds slice products in an order that is not symmetric, so its
+// last bits tell the difference; FP64 is exact and cannot.
 TYPED_TEST(Forms, TransposedProduct) {
   Matrix<TypeParam> value = this->ab.transpose();
   if (EIGEN_VERSION_AT_LEAST(4, 90, 0)) value = expected<TypeParam>(this->b.transpose(), this->a.transpose());
@@ -251,7 +252,9 @@ TYPED_TEST(Forms, AutoKeepsItsExpression) {
 }
 
 TYPED_TEST(Forms, EmptySizes) {
-  const auto e = [](Eigen::Index rows, Eigen::Index cols) { return Matrix<TypeParam>(Matrix<TypeParam>::Ones(rows, cols)); };
+  const auto e = [](Eigen::Index rows, Eigen::Index cols) {
+    return Matrix<TypeParam>(Matrix<TypeParam>::Ones(rows, cols));
+  };
   Matrix<TypeParam> r = amx::emulated(e(0, 5)) * e(5, 3);
   EXPECT_TRUE(same_bits(r, e(0, 3)));
   r = amx::emulated(e(4, 5)) * e(5, 0);

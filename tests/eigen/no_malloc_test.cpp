@@ -57,7 +57,9 @@ TEST_F(Temporaries, None) {
   EXPECT_EQ(0, count([&] { c.noalias() += d + amx::emulated(a) * b; }));
   EXPECT_EQ(0, count([&] { square.noalias() = amx::emulated(a) * a.transpose(); }));
   EXPECT_EQ(0, count([&] { square.noalias() = amx::emulated(a.transpose()).transpose() * a.transpose(); }));
-  EXPECT_EQ(0, count([&] { c.block(1, 2, 10, 20).noalias() = amx::emulated(a.block(0, 1, 10, 30)) * b.block(3, 4, 30, 20); }));
+  EXPECT_EQ(0, count([&] {
+              c.block(1, 2, 10, 20).noalias() = amx::emulated(a.block(0, 1, 10, 30)) * b.block(3, 4, 30, 20);
+            }));
   EXPECT_EQ(0, count([&] { c.col(1).noalias() = amx::emulated(a) * b.col(2); }));
   EXPECT_EQ(0, count([&] { square.triangularView<Eigen::Lower>() = amx::emulated(a) * a.transpose(); }));
   EXPECT_EQ(0, count([&] { square.triangularView<Eigen::Upper>() -= 3 * (amx::emulated(a) * a.transpose()); }));

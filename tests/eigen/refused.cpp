@@ -1,5 +1,5 @@
-// Forms that must not compile, each with the sentence that tests/eigen/refused.cmake expects. CASE selects one; 0 has none
-// and must compile.
+// Forms that must not compile, each with the sentence that tests/eigen/refused.cmake expects. CASE selects one; 0 has
+// none and must compile.
 #include <amx/emulated.hpp>
 
 #include <Eigen/Sparse>

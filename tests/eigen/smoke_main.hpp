@@ -8,7 +8,8 @@ namespace expression_test {
 /// Emulated forms have the bits of amx::gemm(), and native ones those of Eigen, whatever the macros say.
 template <class T>
 void check_forms_under_macros() {
-  const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> a = random<T>(20, 30), b = random<T>(30, 25), d = random<T>(20, 25);
+  const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> a = random<T>(20, 30), b = random<T>(30, 25),
+                                                         d = random<T>(20, 25);
   Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> c, e;
   c.noalias() = amx::emulated(a) * b;
   EXPECT_TRUE(ran(kCount<T>, 20, 25, 30));

@@ -34,8 +34,9 @@ TEST(Bounds, Fp64Theorem1) {
       const Matrix<double> c = run(a, b, products);
       for (Index j = 0; j < 14; ++j)
         for (Index i = 0; i < 12; ++i) {
-          const double bound = reference::fp64_bound(90, reference::exponent_of(a.row(i)), reference::exponent_of(b.col(j)),
-                                                     amx::slices_for<double>(products), c(i, j));
+          const double bound =
+              reference::fp64_bound(90, reference::exponent_of(a.row(i)), reference::exponent_of(b.col(j)),
+                                    amx::slices_for<double>(products), c(i, j));
           const double error = magnitude(reference::Exact(c(i, j)) - exact[static_cast<std::size_t>(j * 12 + i)]);
           if (!(error <= bound)) ADD_FAILURE() << "(" << i << ", " << j << "): error " << error << ", bound " << bound;
         }

@@ -37,13 +37,14 @@ MatrixXf run(const MatrixXf& a, const MatrixXf& b, int products, int threads = 1
 /// Exponents within the range of the FP32 path, signs and zeros as they come.
 MatrixXf matrix(Index rows, Index cols, int exponents) {
   return MatrixXf::NullaryExpr(rows, cols, [=] {
-    return static_cast<float>(uniform() < -0.9 ? 0.0 : std::ldexp(uniform(), static_cast<int>(uniform(-exponents, exponents))));
+    return static_cast<float>(
+        uniform() < -0.9 ? 0.0 : std::ldexp(uniform(), static_cast<int>(uniform(-exponents, exponents))));
   });
 }
 
 // Values worked out by hand: ties of the leading slice, and a sum in which the order of the chains shows.
 TEST(Fp32Reference, ByHand) {
-  EXPECT_EQ(1.0f, reference::to_bf16(1.0f + 0x1p-8f));           // tie, to even
+  EXPECT_EQ(1.0f, reference::to_bf16(1.0f + 0x1p-8f));                // tie, to even
   EXPECT_EQ(1.0f + 0x1p-6f, reference::to_bf16(1.0f + 3 * 0x1p-8f));  // tie, to even
   EXPECT_EQ(1.0f + 0x1p-7f, reference::to_bf16(1.0f + 0x1p-8f + 0x1p-20f));
   float a_even[16] = {1.0f, 0x1p-24f, 0x1p-24f}, a_odd[16] = {0x1p-24f, 0x1p-24f}, b[16];
@@ -78,8 +79,8 @@ TEST(Fp32Bits, LongReductionsAndThreads) {
   for (const int threads : {1, 2, 3, 4}) EXPECT_TRUE(same_bits(run(a, b, 6, threads), expected));
 }
 
-// On the edges of the range no slice, product or sum is subnormal or overflows, so the model's flushes do nothing and the
-// portable engine, which has none, agrees.
+// On the edges of the range no slice, product or sum is subnormal or overflows, so the model's flushes do nothing and
+// the portable engine, which has none, agrees.
 TEST(Fp32Bits, EdgesOfTheRange) {
   const auto with_exponents = [](Index rows, Index cols, int low, int high) {
     return MatrixXf(MatrixXf::NullaryExpr(rows, cols, [=] {
@@ -87,10 +88,14 @@ TEST(Fp32Bits, EdgesOfTheRange) {
       return static_cast<float>(uniform() < 0 ? -magnitude : magnitude);
     }));
   };
-  for (const auto& [a_low, a_high, b_low, b_high] :
-       {std::array{-103, -100, 23, 30}, {-40, -39, -40, -39}, {-80, 10, 0, 100}, {-2, 100, -2, 17}, {120, 126, -103 + 23, -10}}) {
+  for (const auto& [a_low, a_high, b_low, b_high] : {std::array{-103, -100, 23, 30},
+                                                     {-40, -39, -40, -39},
+                                                     {-80, 10, 0, 100},
+                                                     {-2, 100, -2, 17},
+                                                     {120, 126, -103 + 23, -10}}) {
     const MatrixXf a = with_exponents(20, 60, a_low, a_high), b = with_exponents(60, 20, b_low, b_high);
-    for (const int products : kFloatProducts) EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, products)));
+    for (const int products : kFloatProducts)
+      EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, products)));
   }
 }
 
@@ -108,8 +113,8 @@ TEST(Fp32Bits, OddTileShapes) {
   MatrixXf c(53, 61);
   for (const int products : kFloatProducts) {
     const MatrixXf expected = reference::product(a, b, products);
-    const amx::detail::GemmArguments<float> args{53, 61,  600,  1.0f, a.data(), 1,  53,       b.data(),
-                                                 1,  600, 0.0f, c.data(), 1, 53, products, amx::detail::Fill::full};
+    const amx::detail::GemmArguments<float> args{
+        53, 61, 600, 1.0f, a.data(), 1, 53, b.data(), 1, 600, 0.0f, c.data(), 1, 53, products, amx::detail::Fill::full};
     for (const amx::detail::Engine<float>* engine : kResidualEngines) {
       const amx::detail::Problem<float> problem{
           args, nullptr, nullptr, amx::slices_for<float>(products), amx::detail::residual_schedule(products), *engine};

@@ -1,5 +1,5 @@
-// FP64: the bits of amx::gemm() are those of the integer reference, for every product count, shape, stride, thread count,
-// rounding mode and blocking.
+// FP64: the bits of amx::gemm() are those of the integer reference, for every product count, shape, stride, thread
+// count, rounding mode and blocking.
 #include "matrices.hpp"
 #include "odd_engines.hpp"
 #include "reference/fp64_reference.hpp"
@@ -52,9 +52,9 @@ TEST(Fp64Reference, RoundsOnce) {
   const auto one = static_cast<reference::Int128>(1);
   EXPECT_EQ(3.0, round_once(3, 0));
   EXPECT_EQ(-0.75, round_once(-3, -2));
-  EXPECT_EQ(0x1p53, round_once((one << 53) + 1, 0));                 // tie, to even
-  EXPECT_EQ(0x1p53 + 4, round_once((one << 53) + 3, 0));             // tie, to even
-  EXPECT_EQ(0x1p100, round_once((one << 100) + (one << 47), 0));     // tie
+  EXPECT_EQ(0x1p53, round_once((one << 53) + 1, 0));                           // tie, to even
+  EXPECT_EQ(0x1p53 + 4, round_once((one << 53) + 3, 0));                       // tie, to even
+  EXPECT_EQ(0x1p100, round_once((one << 100) + (one << 47), 0));               // tie
   EXPECT_EQ(0x1p100 + 0x1p48, round_once((one << 100) + (one << 47) + 1, 0));  // just above
   EXPECT_EQ(-0x1p100 - 0x1p48, round_once(-(one << 100) - (one << 47) - 1, 0));
   EXPECT_EQ(0x1p101, round_once((one << 101) - 1, 0));
@@ -80,7 +80,8 @@ TEST(Fp64Bits, ShapesAroundEveryBlockEdge) {
       const int products = kDoubleProducts[turn++ % 8];
       SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", products " << products);
       const MatrixXd a = matrix(Kind::wide_rows, m, k), b = matrix(Kind::uniform, k, n);
-      EXPECT_TRUE(same_bits(run(a, b, products, 1 + turn % 4), reference::product(a, b, amx::slices_for<double>(products))));
+      EXPECT_TRUE(
+          same_bits(run(a, b, products, 1 + turn % 4), reference::product(a, b, amx::slices_for<double>(products))));
     }
 }
 
@@ -93,10 +94,11 @@ TEST(Fp64Bits, LongReductions) {
   }
 }
 
-// At and beyond 2^17: the last length at which all sums are exact, with digits as large as they get and all of one sign, and
-// the first at which there are several super-panels.
+// At and beyond 2^17: the last length at which all sums are exact, with digits as large as they get and all of one
+// sign, and the first at which there are several super-panels.
 TEST(Fp64Bits, SuperPanels) {
-  for (const auto& [k, products] : {std::pair<Index, int>{131072, 21}, {131072, 36}, {131073, 10}, {2 * 131072 + 5, 21}}) {
+  for (const auto& [k, products] :
+       {std::pair<Index, int>{131072, 21}, {131072, 36}, {131073, 10}, {2 * 131072 + 5, 21}}) {
     SCOPED_TRACE(testing::Message() << "k " << k << ", products " << products);
     const double x = std::fabs(large_digits());
     MatrixXd a = MatrixXd::Constant(2, k, x), b = MatrixXd::Constant(k, 2, x);
@@ -139,7 +141,8 @@ TEST(Fp64Bits, InsideParallelRegionsAndOtherThreads) {
 }
 
 TEST(Fp64Bits, RoundingModeOfTheCallerDoesNotMatter) {
-  const MatrixXd a = matrix(Kind::uniform, 40, 300), b = matrix(Kind::uniform, 300, 100), c0 = matrix(Kind::uniform, 40, 100);
+  const MatrixXd a = matrix(Kind::uniform, 40, 300), b = matrix(Kind::uniform, 300, 100),
+                 c0 = matrix(Kind::uniform, 40, 100);
   for (const int products : {10, 36}) {
     const MatrixXd expected = run(a, b, products);
     for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
@@ -153,7 +156,8 @@ TEST(Fp64Bits, RoundingModeOfTheCallerDoesNotMatter) {
 }
 
 TEST(Fp64Bits, AlphaBetaAndStrides) {
-  const MatrixXd a = matrix(Kind::uniform, 33, 40), b = matrix(Kind::sparse, 40, 35), c0 = matrix(Kind::uniform, 33, 35);
+  const MatrixXd a = matrix(Kind::uniform, 33, 40), b = matrix(Kind::sparse, 40, 35),
+                 c0 = matrix(Kind::uniform, 33, 35);
   const Eigen::Matrix<double, -1, -1, Eigen::RowMajor> ar = a, br = b;
   for (const double alpha : {1.0, -1.0, 0.7, -3e10})
     for (const double beta : {0.0, 1.0, -1.0, 0.3}) {
@@ -175,7 +179,8 @@ TEST(Fp64Bits, AlphaBetaAndStrides) {
     }
   // Zero strides: one row of A and one element of B, repeated.
   MatrixXd c(33, 35);
-  EXPECT_EQ(amx::Verdict::in_range, amx::gemm(33, 35, 40, 1.0, a.data(), 0, 33, b.data() + 50, 0, 0, 0.0, c.data(), 1, 33, 15));
+  EXPECT_EQ(amx::Verdict::in_range,
+            amx::gemm(33, 35, 40, 1.0, a.data(), 0, 33, b.data() + 50, 0, 0, 0.0, c.data(), 1, 33, 15));
   const MatrixXd repeated = a.row(0).replicate(33, 1), constant = MatrixXd::Constant(40, 35, b.data()[50]);
   EXPECT_TRUE(same_bits(c, reference::product(repeated, constant, 5)));
 }
@@ -196,7 +201,7 @@ TEST(Fp64Bits, RescaleCoversAllFiniteNumbers) {
   EXPECT_TRUE(same_bits(run(a, b, 21), reference::product(a, b, 6)));
 }
 
-// ---- Internals: odd tile shapes, super-blocks, parts of C ---------------------------------------------------------
+// ---- Internals: odd tile shapes, super-blocks, parts of C ----
 
 struct Scanned {
   Scanned(const MatrixXd& a, const MatrixXd& b)
@@ -208,8 +213,8 @@ struct Scanned {
 };
 
 amx::detail::GemmArguments<double> arguments(const MatrixXd& a, const MatrixXd& b, MatrixXd& c, int products) {
-  return {a.rows(), b.cols(), a.cols(), 1.0, a.data(), 1,        a.rows(), b.data(),
-          1,        b.rows(), 0.0,      c.data(), 1,   c.rows(), products, amx::detail::Fill::full};
+  return {a.rows(), b.cols(), a.cols(), 1.0,      a.data(), 1,        a.rows(), b.data(),
+          1,        b.rows(), 0.0,      c.data(), 1,        c.rows(), products, amx::detail::Fill::full};
 }
 
 TEST(Fp64Bits, OddTileShapesAndSuperBlocks) {
@@ -222,7 +227,8 @@ TEST(Fp64Bits, OddTileShapesAndSuperBlocks) {
     const amx::detail::GemmArguments<double> args = arguments(a, b, c, products);
     for (const amx::detail::Engine<double>* engine : kDigitEngines) {
       const amx::detail::Problem<double> problem{
-          args, scanned.a_exponents.data(), scanned.b_exponents.data(), slices, amx::detail::digit_schedule(slices), *engine};
+          args,   scanned.a_exponents.data(),          scanned.b_exponents.data(),
+          slices, amx::detail::digit_schedule(slices), *engine};
       c.setConstant(std::nan(""));
       amx::detail::gemm_plain(problem);
       EXPECT_TRUE(same_bits(c, expected));

@@ -17,8 +17,8 @@ enum class Kind { uniform, wide_rows, scaled_lines, all_digits_large, sparse, ca
 inline constexpr Kind kKinds[] = {Kind::uniform,          Kind::wide_rows, Kind::scaled_lines,
                                   Kind::all_digits_large, Kind::sparse,    Kind::cancelling};
 
-/// A number whose digits are +-256 or nearly, whatever the slice count: 1 - 2^-9 + 2^-18 - .. of as many terms as a double
-/// holds, sometimes cut or with a small change.
+/// A number whose digits are +-256 or nearly, whatever the slice count: 1 - 2^-9 + 2^-18 - .. of as many terms as a
+/// double holds, sometimes cut or with a small change.
 inline double large_digits() {
   double x = 0;
   for (int p = 0; p < 6; ++p) x += std::ldexp(p % 2 == 0 ? 1.0 : -1.0, -9 * p);

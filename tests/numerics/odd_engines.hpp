@@ -31,8 +31,8 @@ inline const Engine<float> kOddResiduals = {kForAll<kResidual>,
 
 }  // namespace odd
 
-inline const Engine<double>* const kDigitEngines[] = {&amx::detail::kPortableDigits, &odd::kSmallDigits, &odd::kTiledDigits,
-                                                      &odd::kLongDigits};
+inline const Engine<double>* const kDigitEngines[] = {&amx::detail::kPortableDigits, &odd::kSmallDigits,
+                                                      &odd::kTiledDigits, &odd::kLongDigits};
 inline const Engine<float>* const kResidualEngines[] = {&amx::detail::kPortableResiduals, &odd::kOddResiduals};
 
 }  // namespace numerics_test

@@ -8,8 +8,9 @@
 namespace reference {
 
 // Products of doubles have 106 bits; 400 bits hold sums of terms whose exponents differ by up to 2^250.
-using Exact = boost::multiprecision::number<
-    boost::multiprecision::cpp_bin_float<400, boost::multiprecision::digit_base_2>, boost::multiprecision::et_off>;
+using Exact =
+    boost::multiprecision::number<boost::multiprecision::cpp_bin_float<400, boost::multiprecision::digit_base_2>,
+                                  boost::multiprecision::et_off>;
 using ExactMatrix = std::vector<Exact>;  // column-major
 
 template <class T>

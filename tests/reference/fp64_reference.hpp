@@ -1,5 +1,5 @@
-// The FP64 product by plain integer arithmetic, from the definition in docs/numerics.md, sections 2 and 3: digits, sums of
-// products in 64-bit integers, one exact combination in 128 bits, one rounding. Nothing here comes from src/.
+// The FP64 product by plain integer arithmetic, from the definition in docs/numerics.md, sections 2 and 3: digits, sums
+// of products in 64-bit integers, one exact combination in 128 bits, one rounding. Nothing here comes from src/.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,4 +1,5 @@
-// The bytes of the eight AMX instructions: VEX prefix, opcode, ModRM, SIB, displacement (Intel SDM, volume 2, chapter 2).
+// The bytes of the eight AMX instructions: VEX prefix, opcode, ModRM, SIB, displacement (Intel SDM, volume 2, chapter
+// 2).
 #pragma once
 
 #include "amx_trap.hpp"
@@ -21,10 +22,10 @@ struct Instruction {
   const char* fault;      // null, or why the encoding is invalid
 };
 
-/// The memory operand at `modrm`. Returns its length in bytes, ModRM included; `end` is the address of the next instruction
-/// less that length (for addresses relative to it).
-inline int decode_address(const std::uint8_t* modrm, std::uint64_t begin, int before, bool x, bool b, const Registers& registers,
-                          bool split_index, Instruction& out) {
+/// The memory operand at `modrm`. Returns its length in bytes, ModRM included; `end` is the address of the next
+/// instruction less that length (for addresses relative to it).
+inline int decode_address(const std::uint8_t* modrm, std::uint64_t begin, int before, bool x, bool b,
+                          const Registers& registers, bool split_index, Instruction& out) {
   const int mod = modrm[0] >> 6, rm = modrm[0] & 7;
   int length = 1;
   bool has_base = true;
@@ -51,7 +52,8 @@ inline int decode_address(const std::uint8_t* modrm, std::uint64_t begin, int be
   }
   out.address = static_cast<std::uint64_t>(displacement);
   if (has_base) out.address += registers.of[base];
-  if (rm == 5 && mod == 0) out.address += begin + static_cast<std::uint64_t>(before + length);  // relative to the next one
+  if (rm == 5 && mod == 0)
+    out.address += begin + static_cast<std::uint64_t>(before + length);  // relative to the next one
   if (!split_index) out.address += static_cast<std::uint64_t>(out.stride);
   return length;
 }

@@ -1,7 +1,7 @@
 // The tile state of a thread and what the AMX instructions do to it, after the pseudo-code of Intel's SDM, volume 2.
 //
-// Everything here may run in a signal handler: no allocation, no locks. A function returns null, or the reason for which the
-// processor would fault; then nothing has changed.
+// Everything here may run in a signal handler: no allocation, no locks. A function returns null, or the reason for
+// which the processor would fault; then nothing has changed.
 #pragma once
 
 #include <cmath>
@@ -37,7 +37,8 @@ struct Tiles {
       const bool none = wanted.rows[t] == 0 && wanted.row_bytes[t] == 0;
       if (t >= 8 && !none) return "LDTILECFG: palette 1 has eight tiles";
       if (wanted.rows[t] > 16 || wanted.row_bytes[t] > 64) return "LDTILECFG: more than 16 rows or 64 bytes a row";
-      if (!none && (wanted.rows[t] == 0 || wanted.row_bytes[t] == 0)) return "LDTILECFG: rows without bytes, or bytes without rows";
+      if (!none && (wanted.rows[t] == 0 || wanted.row_bytes[t] == 0))
+        return "LDTILECFG: rows without bytes, or bytes without rows";
     }
     config = wanted;
     std::memset(data, 0, sizeof data);
@@ -94,9 +95,7 @@ struct Tiles {
   }
 
  private:
-  static float flush(float x) {
-    return std::fabs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x;
-  }
+  static float flush(float x) { return std::fabs(x) < std::numeric_limits<float>::min() ? std::copysign(0.0f, x) : x; }
   static float bf16(const std::uint8_t* at) {
     std::uint16_t half;
     std::memcpy(&half, at, sizeof half);

@@ -74,7 +74,8 @@ void handle(int signal, siginfo_t* info, void* raw) {
     return;
   }
   const unsigned mode = _mm_getcsr();
-  _mm_setcsr(0x1f80);  // TDPBF16PS does not consult MXCSR: to nearest even, nothing trapped; flushing is done by the model
+  _mm_setcsr(
+      0x1f80);  // TDPBF16PS does not consult MXCSR: to nearest even, nothing trapped; flushing is done by the model
   const char* fault = instruction.fault ? instruction.fault : execute(instruction);
   _mm_setcsr(mode);
   if (fault && !faulted.exchange(true)) {
@@ -83,7 +84,8 @@ void handle(int signal, siginfo_t* info, void* raw) {
   }
   totals[static_cast<int>(instruction.kind)].fetch_add(1, std::memory_order_relaxed);
   if (record_count < record_capacity)
-    records[record_count++] = {instruction.kind, instruction.tile, instruction.src1, instruction.src2, instruction.address};
+    records[record_count++] = {instruction.kind, instruction.tile, instruction.src1, instruction.src2,
+                               instruction.address};
   context.uc_mcontext.gregs[REG_RIP] += instruction.length;
 }
 

@@ -1,9 +1,10 @@
 // Executes AMX instructions on x86-64 Linux machines that have none: a SIGILL handler decodes and performs them.
 //
 // So the machine code that ships is what the tests run. The semantics are those of Intel's Software Developer's Manual,
-// volume 2 (LDTILECFG, STTILECFG, TILERELEASE, TILEZERO, TILELOADD, TILELOADDT1, TILESTORED, TDPBF16PS); each instruction is
-// counted, and what the processor would answer with a fault is recorded for the test to see. Reading order: this file,
-// amx_trap.cpp (the handler), amx_decode.hpp (instruction bytes), amx_tiles_model.hpp (what the instructions do).
+// volume 2 (LDTILECFG, STTILECFG, TILERELEASE, TILEZERO, TILELOADD, TILELOADDT1, TILESTORED, TDPBF16PS); each
+// instruction is counted, and what the processor would answer with a fault is recorded for the test to see. Reading
+// order: this file, amx_trap.cpp (the handler), amx_decode.hpp (instruction bytes), amx_tiles_model.hpp (what the
+// instructions do).
 #pragma once
 
 #include <cstdint>

@@ -34,9 +34,10 @@ constexpr int default_products() {
 
 template <class T, int N>
 constexpr void check_scalar_and_products() {
-  static_assert(kSupportedScalar<T>,
-                "amx::emulated supports float and double only: use .cast<float>() or .cast<double>() on the operands, or "
-                "drop amx::emulated for this product");
+  static_assert(
+      kSupportedScalar<T>,
+      "amx::emulated supports float and double only: use .cast<float>() or .cast<double>() on the operands, or "
+      "drop amx::emulated for this product");
   static_assert(!std::is_same_v<T, double> || checked_slices<T, N>() != 0,
                 "amx::emulated<N> of double: N must be 1, 3, 6, 10, 15, 21, 28 or 36");
   static_assert(!std::is_same_v<T, float> || checked_slices<T, N>() != 0,

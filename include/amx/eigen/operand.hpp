@@ -1,7 +1,7 @@
 // From an Eigen expression to pointer, strides and scalar factor.
 //
-// Eigen's blas_traits peel scalar factors, negation and transposition; what remains is read in place, whatever its strides,
-// if it has direct access to memory, and evaluated once otherwise.
+// Eigen's blas_traits peel scalar factors, negation and transposition; what remains is read in place, whatever its
+// strides, if it has direct access to memory, and evaluated once otherwise.
 #pragma once
 
 #include <amx/eigen/tag.hpp>
@@ -21,12 +21,12 @@ struct Untagged<Emulated<X, N>> {
 };
 
 template <class T>
-inline constexpr bool kDirectAccess =
-    (static_cast<int>(Eigen::internal::traits<T>::Flags) & static_cast<int>(Eigen::DirectAccessBit)) != 0;
+inline constexpr bool kDirectAccess = (static_cast<int>(Eigen::internal::traits<T>::Flags) &
+                                       static_cast<int>(Eigen::DirectAccessBit)) != 0;
 
 template <class T>
-inline constexpr bool kRowMajor =
-    (static_cast<int>(Eigen::internal::traits<T>::Flags) & static_cast<int>(Eigen::RowMajorBit)) != 0;
+inline constexpr bool kRowMajor = (static_cast<int>(Eigen::internal::traits<T>::Flags) &
+                                   static_cast<int>(Eigen::RowMajorBit)) != 0;
 
 template <class T>
 Eigen::Index row_stride(const T& x) {
@@ -42,7 +42,8 @@ template <class Xpr>
 class Operand {
   using Blas = Eigen::internal::blas_traits<Xpr>;
   using Extracted = typename Eigen::internal::remove_all<typename Blas::ExtractType>::type;
-  using Held = std::conditional_t<kDirectAccess<Extracted>, typename Blas::ExtractType, typename Extracted::PlainObject>;
+  using Held =
+      std::conditional_t<kDirectAccess<Extracted>, typename Blas::ExtractType, typename Extracted::PlainObject>;
   using Storage = std::decay_t<Held>;
 
  public:

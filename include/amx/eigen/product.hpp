@@ -1,8 +1,8 @@
 // The product: what Eigen calls when it evaluates Product<Emulated, R>, Product<L, Emulated> or both.
 //
-// One implementation serves every product kind (matrix, vector, outer, inner, small fixed sizes): it describes the operands
-// to the library (dispatch.hpp), which computes or says that the native product has to run; that one is Eigen's own for the
-// untagged factors, compiled here, with the user's flags.
+// One implementation serves every product kind (matrix, vector, outer, inner, small fixed sizes): it describes the
+// operands to the library (dispatch.hpp), which computes or says that the native product has to run; that one is
+// Eigen's own for the untagged factors, compiled here, with the user's flags.
 #pragma once
 
 #include <amx/detail/dispatch.hpp>
@@ -40,11 +40,10 @@ Options effective_options(const Lhs& lhs, const Rhs& rhs) {
 }
 
 template <class Lhs, class Rhs>
-inline constexpr int kProducts =
-    kTaggedProducts<Lhs> != 0 ? kTaggedProducts<Lhs> : kTaggedProducts<Rhs>;
+inline constexpr int kProducts = kTaggedProducts<Lhs> != 0 ? kTaggedProducts<Lhs> : kTaggedProducts<Rhs>;
 
-/// dst (the part `fill` of it) = alpha lhs rhs + beta dst, emulated, or by `native()`, which must do the same. `dst` has
-/// direct access.
+/// dst (the part `fill` of it) = alpha lhs rhs + beta dst, emulated, or by `native()`, which must do the same. `dst`
+/// has direct access.
 template <class Dst, class Lhs, class Rhs, class Native>
 void run_product(Dst& dst, const Lhs& lhs, const Rhs& rhs, typename Dst::Scalar alpha, typename Dst::Scalar beta,
                  Fill fill, const Native& native) {

@@ -8,9 +8,10 @@ namespace detail {
 
 template <class T>
 void refuse_operand() {
-  static_assert(kAlwaysFalse<T>,
-                "amx::emulated needs a dense matrix expression: evaluate triangular, selfadjoint, diagonal, permutation or "
-                "sparse operands into a dense Matrix first; for an Array use .matrix()");
+  static_assert(
+      kAlwaysFalse<T>,
+      "amx::emulated needs a dense matrix expression: evaluate triangular, selfadjoint, diagonal, permutation or "
+      "sparse operands into a dense Matrix first; for an Array use .matrix()");
 }
 
 template <class T>
@@ -23,9 +24,10 @@ void refuse_factor() {
 
 template <class T>
 void refuse_sum() {
-  static_assert(kAlwaysFalse<T>,
-                "amx::emulated(X) marks a factor of a product and cannot be added: to multiply a sum tag the whole of it, "
-                "amx::emulated<N>(X + Y) * Z");
+  static_assert(
+      kAlwaysFalse<T>,
+      "amx::emulated(X) marks a factor of a product and cannot be added: to multiply a sum tag the whole of it, "
+      "amx::emulated<N>(X + Y) * Z");
 }
 
 }  // namespace detail

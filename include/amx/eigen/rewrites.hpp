@@ -9,17 +9,15 @@
 
 namespace amx {
 
-// ---- Scalars -------------------------------------------------------------------------------------------------------
-// These take a Product itself, so they are better matches than the operators of its base MatrixBase, and argument-dependent
-// lookup finds them through the tag.
+// ---- Scalars ----
+// These take a Product itself, so they are better matches than the operators of its base MatrixBase, and
+// argument-dependent lookup finds them through the tag.
 
-template <class S, class L, class R,
-          std::enable_if_t<std::is_arithmetic_v<S> && detail::kProducts<L, R> != 0, int> = 0>
+template <class S, class L, class R, std::enable_if_t<std::is_arithmetic_v<S> && detail::kProducts<L, R> != 0, int> = 0>
 auto operator*(const S& scalar, const Eigen::Product<L, R, Eigen::DefaultProduct>& product) {
   return (static_cast<typename Eigen::internal::traits<L>::Scalar>(scalar) * product.lhs()) * product.rhs();
 }
-template <class L, class R, class S,
-          std::enable_if_t<std::is_arithmetic_v<S> && detail::kProducts<L, R> != 0, int> = 0>
+template <class L, class R, class S, std::enable_if_t<std::is_arithmetic_v<S> && detail::kProducts<L, R> != 0, int> = 0>
 auto operator*(const Eigen::Product<L, R, Eigen::DefaultProduct>& product, const S& scalar) {
   return scalar * product;
 }
@@ -91,7 +89,7 @@ struct Assignment<Dst,
   }
 };
 
-// ---- Diagonal --------------------------------------------------------------------------------------------------------
+// ---- Diagonal ----
 
 template <class X, int N, class R, int Index>
 struct evaluator<Diagonal<const Product<amx::Emulated<X, N>, R, DefaultProduct>, Index>>
@@ -112,7 +110,7 @@ struct evaluator<Diagonal<const Product<amx::Emulated<X, N>, amx::Emulated<Y, M>
 }  // namespace internal
 }  // namespace Eigen
 
-// ---- Transpose -------------------------------------------------------------------------------------------------------
+// ---- Transpose ----
 
 #if EIGEN_VERSION_AT_LEAST(4, 90, 0)
 

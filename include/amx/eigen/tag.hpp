@@ -1,9 +1,9 @@
 // The tag: amx::emulated<N>(X) marks X as a factor of an emulated product, and the product operators that accept it.
 //
-// Emulated<X, N> is a view like Eigen's TriangularView: an EigenBase, not a MatrixBase, so that it cannot be mistaken for
-// a matrix. Eigen::Product<Emulated<X, N>, R> is an ordinary dense expression whose evaluator finds the implementation of
-// product.hpp through the evaluator shape given here. Everything that is not a product of dense real matrices is refused
-// with a sentence (refusals.hpp).
+// Emulated<X, N> is a view like Eigen's TriangularView: an EigenBase, not a MatrixBase, so that it cannot be mistaken
+// for a matrix. Eigen::Product<Emulated<X, N>, R> is an ordinary dense expression whose evaluator finds the
+// implementation of product.hpp through the evaluator shape given here. Everything that is not a product of dense real
+// matrices is refused with a sentence (refusals.hpp).
 #pragma once
 
 #include <amx/eigen/checks.hpp>

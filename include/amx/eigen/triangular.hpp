@@ -1,7 +1,7 @@
 // M.triangularView<Mode>() = (or +=, -=) a tagged product.
 //
-// Eigen sends these past generic_product_impl, to a selector that digs into the factors. Here they are one call that computes
-// and writes the triangle only, without a temporary.
+// Eigen sends these past generic_product_impl, to a selector that digs into the factors. Here they are one call that
+// computes and writes the triangle only, without a temporary.
 #pragma once
 
 #include <amx/eigen/product.hpp>
