@@ -54,14 +54,16 @@ void tile_store(void* to) {
 template <int C, int A, int B>
 void tile_multiply() {
   static_assert(C >= 0 && C < 6 && (A == 4 || A == 6) && (B == 5 || B == 7) && C != A && C != B);
-#define AMX_MULTIPLY(c, a, b) \
-  if constexpr (C == c && A == a && B == b) _tile_dpbf16ps(c, a, b);
-  AMX_MULTIPLY(0, 4, 5)
-  AMX_MULTIPLY(0, 4, 7) AMX_MULTIPLY(0, 6, 5) AMX_MULTIPLY(0, 6, 7) AMX_MULTIPLY(1, 4, 5) AMX_MULTIPLY(1, 4, 7)
-      AMX_MULTIPLY(1, 6, 5) AMX_MULTIPLY(1, 6, 7) AMX_MULTIPLY(2, 4, 5) AMX_MULTIPLY(2, 4, 7) AMX_MULTIPLY(2, 6, 5)
-          AMX_MULTIPLY(2, 6, 7) AMX_MULTIPLY(3, 4, 5) AMX_MULTIPLY(3, 4, 7) AMX_MULTIPLY(3, 6, 5) AMX_MULTIPLY(3, 6, 7)
-              AMX_MULTIPLY(4, 6, 5) AMX_MULTIPLY(4, 6, 7) AMX_MULTIPLY(5, 6, 7)
+  // clang-format off
+#define AMX_MULTIPLY(c, a, b) if constexpr (C == c && A == a && B == b) _tile_dpbf16ps(c, a, b);
+  AMX_MULTIPLY(0, 4, 5) AMX_MULTIPLY(0, 4, 7) AMX_MULTIPLY(0, 6, 5) AMX_MULTIPLY(0, 6, 7)
+  AMX_MULTIPLY(1, 4, 5) AMX_MULTIPLY(1, 4, 7) AMX_MULTIPLY(1, 6, 5) AMX_MULTIPLY(1, 6, 7)
+  AMX_MULTIPLY(2, 4, 5) AMX_MULTIPLY(2, 4, 7) AMX_MULTIPLY(2, 6, 5) AMX_MULTIPLY(2, 6, 7)
+  AMX_MULTIPLY(3, 4, 5) AMX_MULTIPLY(3, 4, 7) AMX_MULTIPLY(3, 6, 5) AMX_MULTIPLY(3, 6, 7)
+  AMX_MULTIPLY(4, 6, 5) AMX_MULTIPLY(4, 6, 7)
+  AMX_MULTIPLY(5, 6, 7)
 #undef AMX_MULTIPLY
+  // clang-format on
 }
 
 /// The 64 bytes of LDTILECFG and STTILECFG.
