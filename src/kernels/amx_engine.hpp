@@ -129,7 +129,7 @@ void run_pass(const KernelJob<double>& job) {
 }
 
 void run_digits(const KernelJob<double>& job) {
-  tile_memory_barrier();  // the panels were written by this thread
+  tile_memory_barrier();  // the panels have just been written
   switch (job.schedule->slices) {
     case 1: run_pass<kOrder1>(job); break;
     case 2: run_pass<kOrder3>(job); break;
