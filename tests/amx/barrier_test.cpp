@@ -45,12 +45,12 @@ void pack_and_multiply(int first, float* result) {
 }
 
 TEST(Barrier, WritesReachTheTiles) {
-  ASSERT_NE(amx_trap::State::unsupported, amx_trap::install());
+  ASSERT_NE(amx_trap::Mode::kUnsupported, amx_trap::install());
   float result[256];
   pack_and_multiply(3, result);
   for (int m = 0; m < 16; ++m)
     for (int n = 0; n < 16; ++n) EXPECT_EQ(32.0f * static_cast<float>((3 + 2 * m) * (1 + n)), result[16 * m + n]);
-  EXPECT_EQ("", amx_trap::first_fault());
+  EXPECT_EQ("", amx_trap::faults());
 }
 
 }  // namespace

@@ -29,19 +29,19 @@ namespace {
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
-double count(const amx_trap::Counts& counts, Kind kind) { return static_cast<double>(counts[kind]); }
+double count(const amx_trap::Counts& counts, Kind kind) { return static_cast<double>(counts.of(kind)); }
 
 class AmxKernel : public testing::Test {
  protected:
   void SetUp() override {
     state_ = amx_trap::install();
-    ASSERT_NE(amx_trap::State::unsupported, state_);
+    ASSERT_NE(amx_trap::Mode::kUnsupported, state_);
     if (trapping()) amx::detail::override_amx_unusable(nullptr);
-    amx_trap::clear_fault();
+    amx_trap::reset_faults();
     amx_trap::reset_counts();
   }
-  void TearDown() override { EXPECT_EQ("", amx_trap::first_fault()); }
-  bool trapping() const { return state_ == amx_trap::State::trapping; }
+  void TearDown() override { EXPECT_EQ("", amx_trap::faults()); }
+  bool trapping() const { return state_ == amx_trap::Mode::kTrapping; }
 
   template <class T>
   Matrix<T> run(const Matrix<T>& a, const Matrix<T>& b, int products, int threads = 1,
@@ -55,7 +55,7 @@ class AmxKernel : public testing::Test {
     EXPECT_EQ(to_string(backend), amx::last_report().backend);
     return c;
   }
-  amx_trap::State state_;
+  amx_trap::Mode state_;
 };
 
 template <class T>
@@ -153,13 +153,13 @@ TEST_F(AmxKernel, InstructionCounts) {
     const amx_trap::Counts counts = amx_trap::counts();
     const double micro_tiles = 2.0 * 4 / row.columns, steps = micro_tiles * static_cast<double>(k / 32);
     SCOPED_TRACE(row.products);
-    EXPECT_EQ(row.multiplies * steps, count(counts, Kind::tdpbf16ps));
-    EXPECT_LE(count(counts, Kind::tileload), row.loads * steps);
-    EXPECT_LE(count(counts, Kind::tilestore), row.stores_per_chunk * 2 * micro_tiles);
-    EXPECT_EQ(1, count(counts, Kind::ldtilecfg));
-    std::cout << "double " << row.products << ": " << count(counts, Kind::tileload) / steps << " loads, "
-              << count(counts, Kind::tdpbf16ps) / steps << " products a k step, "
-              << count(counts, Kind::tilestore) / (2 * micro_tiles) << " stores a chunk of " << row.chunk << '\n';
+    EXPECT_EQ(row.multiplies * steps, count(counts, Kind::kTdpbf16ps));
+    EXPECT_LE(count(counts, Kind::kTileloadd), row.loads * steps);
+    EXPECT_LE(count(counts, Kind::kTilestored), row.stores_per_chunk * 2 * micro_tiles);
+    EXPECT_EQ(1, count(counts, Kind::kLdtilecfg));
+    std::cout << "double " << row.products << ": " << count(counts, Kind::kTileloadd) / steps << " loads, "
+              << count(counts, Kind::kTdpbf16ps) / steps << " products a k step, "
+              << count(counts, Kind::kTilestored) / (2 * micro_tiles) << " stores a chunk of " << row.chunk << '\n';
   }
   for (const auto& [products, loads] : {std::pair<int, int>{1, 4}, {3, 12}, {6, 16}, {9, 22}}) {
     const Matrix<float> a = Matrix<float>::Ones(64, 512), b = Matrix<float>::Ones(512, 64);
@@ -167,11 +167,11 @@ TEST_F(AmxKernel, InstructionCounts) {
     run(a, b, products);
     const amx_trap::Counts counts = amx_trap::counts();
     const double steps = 4.0 * 16;
-    EXPECT_EQ(4 * products * steps, count(counts, Kind::tdpbf16ps));
-    EXPECT_LE(count(counts, Kind::tileload), loads * steps);
-    EXPECT_EQ(4 * 4 * 2, count(counts, Kind::tilestore));
-    std::cout << "float " << products << ": " << count(counts, Kind::tileload) / steps << " loads, "
-              << count(counts, Kind::tdpbf16ps) / steps << " products a k step, 4 stores a panel of 8\n";
+    EXPECT_EQ(4 * products * steps, count(counts, Kind::kTdpbf16ps));
+    EXPECT_LE(count(counts, Kind::kTileloadd), loads * steps);
+    EXPECT_EQ(4 * 4 * 2, count(counts, Kind::kTilestored));
+    std::cout << "float " << products << ": " << count(counts, Kind::kTileloadd) / steps << " loads, "
+              << count(counts, Kind::kTdpbf16ps) / steps << " products a k step, 4 stores a panel of 8\n";
   }
 }
 
@@ -186,9 +186,9 @@ TEST_F(AmxKernel, AccumulatorSpacing) {
     int last[8], position = 0, closest = 100;
     for (int& p : last) p = -100;
     for (const amx_trap::Record& record : amx_trap::stop_recording())
-      if (record.kind == Kind::tdpbf16ps) {
-        closest = std::min(closest, position - last[record.tile]);
-        last[record.tile] = position++;
+      if (record.kind == Kind::kTdpbf16ps) {
+        closest = std::min(closest, position - last[record.dest]);
+        last[record.dest] = position++;
       }
     EXPECT_GE(closest, spacing) << products;
   }

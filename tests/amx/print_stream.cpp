@@ -28,7 +28,7 @@ bool run(int products, std::ptrdiff_t m, std::ptrdiff_t n, std::ptrdiff_t k) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6 || amx_trap::install() != amx_trap::State::trapping) {
+  if (argc != 6 || amx_trap::install() != amx_trap::Mode::kTrapping) {
     std::fprintf(stderr, "usage: amx_print_stream double|float PRODUCTS M N K, on a machine without AMX\n");
     return 2;
   }
@@ -40,10 +40,10 @@ int main(int argc, char** argv) {
   for (const amx_trap::Record& r : amx_trap::stop_recording()) {
     const auto address = static_cast<unsigned long long>(r.address);
     switch (r.kind) {
-      case amx_trap::Kind::tileload: std::printf("L %d %llu\n", r.tile, address); break;
-      case amx_trap::Kind::tilestore: std::printf("S %d %llu\n", r.tile, address); break;
-      case amx_trap::Kind::tilezero: std::printf("Z %d\n", r.tile); break;
-      case amx_trap::Kind::tdpbf16ps: std::printf("D %d %d %d\n", r.tile, r.src1, r.src2); break;
+      case amx_trap::Kind::kTileloadd: std::printf("L %d %llu\n", r.dest, address); break;
+      case amx_trap::Kind::kTilestored: std::printf("S %d %llu\n", r.dest, address); break;
+      case amx_trap::Kind::kTilezero: std::printf("Z %d\n", r.dest); break;
+      case amx_trap::Kind::kTdpbf16ps: std::printf("D %d %d %d\n", r.dest, r.src1, r.src2); break;
       default: break;
     }
   }

@@ -1,301 +1,258 @@
-// The instruction trap against values worked out by hand. On a machine with AMX the same checks run on the processor.
-#include "support/amx_trap.hpp"
-
-#include <gtest/gtest.h>
-
-#include <immintrin.h>
-
-#include <cmath>
-#include <csignal>
-#include <cstring>
-#include <limits>
+// Configuration, moves and addressing of the AMX instructions, against values worked out by hand. On a processor with
+// AMX the same tests run on that. trap_product_test.cpp has the arithmetic, trap_fault_test.cpp what must be refused,
+// trap_handler_test.cpp the bookkeeping and the signal handling.
 #include <thread>
+
+#include "support/amx_trap_testing.hpp"
 
 namespace {
 
-using amx_trap::Kind;
+using trap_testing::Config;
+using trap_testing::counted_bytes;
+using trap_testing::memory_barrier;
+using trap_testing::stored_config;
+using trap_testing::TrapTest;
 
-void barrier() { asm volatile("" ::: "memory"); }  // the intrinsics do not say what memory they read
+bool same(const Config& a, const Config& b) { return std::memcmp(&a, &b, 64) == 0; }
 
-struct alignas(64) Config {
-  std::uint8_t bytes[64] = {};
-  Config() = default;
-  /// Palette 1, all eight tiles of the same shape.
-  Config(int rows, int row_bytes) {
-    bytes[0] = 1;
-    for (int t = 0; t < 8; ++t) set(t, rows, row_bytes);
-  }
-  void set(int tile, int rows, int row_bytes) {
-    bytes[16 + 2 * tile] = static_cast<std::uint8_t>(row_bytes);
-    bytes[48 + tile] = static_cast<std::uint8_t>(rows);
-  }
-  void load() const {
-    barrier();
-    _tile_loadconfig(bytes);
-  }
-};
-
-std::uint16_t bf16(float x) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return static_cast<std::uint16_t>(bits >> 16);
+extern "C" {
+__attribute__((used, aligned(64), visibility("hidden"))) std::uint8_t trap_test_config_bytes[64] = {
+    1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,   // palette 1
+    8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0,   // bytes in a row: tile 0 has 8, tile 7 has 64
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0,   //
+    1, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,  0};  // rows: tile 0 has 1, tile 7 has 3
 }
 
-class Trap : public testing::Test {
+TEST_F(TrapTest, ConfigurationRoundTrip) {
+  EXPECT_TRUE(same(stored_config(), Config())) << "64 zero bytes in the initial state";
+  const Config config{{16, 64}, {3, 8}, {1, 4}, {16, 62}, {2, 2}, {5, 20}, {7, 28}, {16, 4}};
+  TRAP_LDTILECFG(&config);
+  EXPECT_TRUE(same(stored_config(), config));
+  Config reset;  // palette 0: all other bytes are ignored
+  std::memset(&reset.rows, 0xff, sizeof reset.rows);
+  TRAP_LDTILECFG(&reset);
+  EXPECT_TRUE(same(stored_config(), Config()));
+  TRAP_LDTILECFG(&config);
+  _tile_release();
+  EXPECT_TRUE(same(stored_config(), Config()));
+}
+
+TEST_F(TrapTest, ConfigurationFromRipRelativeAddress) {
+  asm volatile("ldtilecfg trap_test_config_bytes(%%rip)" ::: "memory");
+  EXPECT_EQ(std::memcmp(&static_cast<const Config&>(stored_config()), trap_test_config_bytes, 64), 0);
+}
+
+TEST_F(TrapTest, ConfigurationZeroesAllTiles) {
+  const Config config{{16, 64}};
+  const auto from = counted_bytes(1024);
+  std::vector<std::uint8_t> to(1024, 0xaa);
+  TRAP_LDTILECFG(&config);
+  TRAP_TILELOADD(0, from.data(), 64);
+  TRAP_LDTILECFG(&config);
+  TRAP_TILESTORED(0, to.data(), 64);
+  EXPECT_EQ(to, std::vector<std::uint8_t>(1024, 0));
+}
+
+TEST_F(TrapTest, TileZero) {
+  const Config config{{4, 16}, {4, 16}};
+  const auto from = counted_bytes(64);
+  std::vector<std::uint8_t> to(64, 0xaa);
+  TRAP_LDTILECFG(&config);
+  TRAP_TILELOADD(0, from.data(), 16);
+  TRAP_TILELOADD(1, from.data(), 16);
+  _tile_zero(1);
+  TRAP_TILESTORED(1, to.data(), 16);
+  EXPECT_EQ(to, std::vector<std::uint8_t>(64, 0));
+  TRAP_TILESTORED(0, to.data(), 16);
+  EXPECT_EQ(to, from);
+}
+
+TEST_F(TrapTest, EveryShapeMovesItsBytesAndNoOther) {
+  const auto from = counted_bytes(16 * 64);
+  for (int rows = 1; rows <= 16; ++rows)
+    for (int row_bytes = 4; row_bytes <= 64; row_bytes += 4) {
+      const Config config{{1, 4}, {1, 4}, {rows, row_bytes}};
+      std::vector<std::uint8_t> to(16 * 64, 0xaa), expected(16 * 64, 0xaa);
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < row_bytes; ++c) {
+          const auto at = static_cast<std::size_t>(64 * r + c);
+          expected[at] = from[at];
+        }
+      TRAP_LDTILECFG(&config);
+      TRAP_TILELOADD(2, from.data(), 64);
+      TRAP_TILESTORED(2, to.data(), 64);
+      ASSERT_EQ(to, expected) << rows << " rows of " << row_bytes;
+    }
+}
+
+TEST_F(TrapTest, Strides) {
+  const Config config{{4, 8}};
+  const auto from = counted_bytes(2048);
+  TRAP_LDTILECFG(&config);
+  for (const int stride : {8, 64, 100, 333, 0, -8, -100}) {
+    const std::uint8_t* const first = from.data() + 500;
+    std::vector<std::uint8_t> to(32, 0xaa), expected(32);
+    for (int r = 0; r < 4; ++r) std::memcpy(expected.data() + 8 * r, first + r * stride, 8);
+    TRAP_TILELOADD(0, first, stride);
+    TRAP_TILESTORED(0, to.data(), 8);
+    EXPECT_EQ(to, expected) << "load, stride " << stride;
+  }
+  std::vector<std::uint8_t> upward(32), to(32, 0xaa);
+  for (int r = 0; r < 4; ++r) std::memcpy(upward.data() + 8 * r, from.data() + 8 * (3 - r), 8);
+  TRAP_TILELOADD(0, from.data(), 8);
+  TRAP_TILESTORED(0, to.data() + 24, -8);
+  EXPECT_EQ(to, upward) << "store, stride -8";
+}
+
+TEST_F(TrapTest, LoadWithHintIsALoad) {
+  const Config config{{16, 64}};
+  const auto from = counted_bytes(1024);
+  std::vector<std::uint8_t> to(1024, 0xaa);
+  TRAP_LDTILECFG(&config);
+  memory_barrier();
+  _tile_stream_loadd(0, from.data(), 64);
+  TRAP_TILESTORED(0, to.data(), 64);
+  EXPECT_EQ(to, from);
+}
+
+TEST_F(TrapTest, StartRowIsLoadedAndReset) {
+  const Config config{{4, 8}};
+  const auto from = counted_bytes(64);
+  std::vector<std::uint8_t> to(32, 0xaa), expected(32, 0);
+  std::memcpy(expected.data() + 16, from.data() + 16, 16);
+  Config restart = config;
+  restart.start_row = 2;
+  TRAP_LDTILECFG(&restart);
+  EXPECT_EQ(stored_config().start_row, 2);
+  TRAP_TILELOADD(0, from.data(), 8);
+  EXPECT_EQ(stored_config().start_row, 0);
+  TRAP_TILESTORED(0, to.data(), 8);
+  EXPECT_EQ(to, expected) << "rows 2 and 3 were loaded, from their places";
+}
+
+// ---- addressing: tile 0 is 2 rows of 8 bytes ------------------------------------------------------------------------
+
+class TrapAddressing : public TrapTest {
  protected:
   void SetUp() override {
-    state_ = amx_trap::install();
-    ASSERT_NE(amx_trap::State::unsupported, state_);
-    amx_trap::clear_fault();
-    amx_trap::reset_counts();
+    TrapTest::SetUp();
+    if (IsSkipped()) return;
+    const Config config{{2, 8}};
+    TRAP_LDTILECFG(&config);
   }
-  void TearDown() override {
-    _tile_release();
-    EXPECT_EQ("", amx_trap::first_fault());
+  /// Whether tile 0 holds 8 bytes each of from_ + first and from_ + second.
+  testing::AssertionResult loaded(std::ptrdiff_t first, std::ptrdiff_t second) {
+    std::vector<std::uint8_t> to(16, 0xaa), expected(16);
+    std::memcpy(expected.data(), from_.data() + first, 8);
+    std::memcpy(expected.data() + 8, from_.data() + second, 8);
+    TRAP_TILESTORED(0, to.data(), 8);
+    if (to == expected) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "other bytes";
   }
-  bool trapping() const { return state_ == amx_trap::State::trapping; }
-  amx_trap::State state_;
+  std::vector<std::uint8_t> from_ = counted_bytes(1 << 14);
 };
 
-TEST_F(Trap, ConfigurationIsStoredAndReleased) {
-  Config in(16, 64), out;
-  in.set(3, 5, 12);
-  in.load();
-  _tile_storeconfig(out.bytes);
-  barrier();
-  EXPECT_EQ(0, std::memcmp(in.bytes, out.bytes, 64));
-  _tile_release();
-  _tile_storeconfig(out.bytes);
-  barrier();
-  for (const std::uint8_t byte : out.bytes) EXPECT_EQ(0, byte);
+TEST_F(TrapAddressing, ScaleAndDisplacement) {
+  const std::uint8_t* const base = from_.data() + 4096;
+  const std::int64_t index = 24;
+  asm volatile("tileloadd (%0,%1,1), %%tmm0" ::"r"(base), "r"(index) : "memory");
+  EXPECT_TRUE(loaded(4096, 4096 + 24));
+  asm volatile("tileloadd 8(%0,%1,2), %%tmm0" ::"r"(base), "r"(index) : "memory");
+  EXPECT_TRUE(loaded(4104, 4104 + 48));
+  asm volatile("tileloadd -128(%0,%1,4), %%tmm0" ::"r"(base), "r"(index) : "memory");
+  EXPECT_TRUE(loaded(3968, 3968 + 96));
+  asm volatile("tileloadd 0x1000(%0,%1,8), %%tmm0" ::"r"(base), "r"(index) : "memory");
+  EXPECT_TRUE(loaded(8192, 8192 + 192));
+  asm volatile("tileloadd -0x1000(%0,%1,8), %%tmm0" ::"r"(base + 4096), "r"(std::int64_t{-3}) : "memory");
+  EXPECT_TRUE(loaded(4096, 4096 - 24));
 }
 
-TEST_F(Trap, LoadsAndStoresRowsWithStrides) {
-  Config config(16, 64);
-  config.set(1, 3, 8);
-  config.load();
-  std::uint8_t from[16 * 100], to[16 * 80];
-  for (std::size_t i = 0; i < sizeof from; ++i) from[i] = static_cast<std::uint8_t>(i * 7 + 1);
-  std::memset(to, 255, sizeof to);
-  barrier();
-  _tile_loadd(0, from, 100);
-  _tile_stored(0, to, 80);
-  for (int r = 0; r < 16; ++r) {
-    EXPECT_EQ(0, std::memcmp(from + 100 * r, to + 80 * r, 64));
-    for (int i = 64; i < 80; ++i) EXPECT_EQ(255, to[80 * r + i]);
-  }
-  // Three rows of eight bytes, backwards.
-  std::memset(to, 255, sizeof to);
-  barrier();
-  _tile_loadd(1, from + 1000, -100);
-  _tile_stored(1, to, 16);
-  for (int r = 0; r < 3; ++r) {
-    EXPECT_EQ(0, std::memcmp(from + 1000 - 100 * r, to + 16 * r, 8));
-    EXPECT_EQ(255, to[16 * r + 8]);
-  }
-  EXPECT_EQ(255, to[48]);
-  _tile_zero(1);
-  _tile_stored(1, to, 16);
-  EXPECT_EQ(0, to[0] | to[7] | to[39]);
-  _tile_stream_loadd(1, from, 64);
-  _tile_stored(1, to, 16);
-  EXPECT_EQ(0, std::memcmp(from, to, 8));
+TEST_F(TrapAddressing, NoIndexIsStrideZeroAndNoBaseIsAddressZero) {
+  const std::uint8_t* const base = from_.data() + 512;
+  asm volatile("tileloadd (%0), %%tmm0" ::"r"(base) : "memory");
+  EXPECT_TRUE(loaded(512, 512));
+  // With base zero by "no base" the address would have to be below 2^31; LDTILECFG adds its index to the address.
+  Config config{{2, 8}}, to;
+  asm volatile("ldtilecfg (,%0,1)" ::"r"(&config) : "memory");
+  asm volatile("sttilecfg 0(,%0,2)" ::"r"(reinterpret_cast<std::uintptr_t>(&to) / 2) : "memory");
+  EXPECT_EQ(std::memcmp(&to, &config, 64), 0);
 }
 
-// Scaled index, displacement, high registers: encodings that compilers do not pick for the simple calls above.
-TEST_F(Trap, AddressingModes) {
-  Config(4, 16).load();
-  alignas(64) std::uint8_t from[512], to[64];
-  for (std::size_t i = 0; i < sizeof from; ++i) from[i] = static_cast<std::uint8_t>(i);
-  const auto stored = [&] {
-    _tile_stored(2, to, 16);
-    barrier();
-    return to;
-  };
-  asm volatile("tileloadd 8(%0,%1,2), %%tmm2" ::"r"(from), "r"(16L) : "memory");
-  for (int r = 0; r < 4; ++r) EXPECT_EQ(8 + 32 * r, stored()[16 * r]);
-  asm volatile("movq %0, %%r13; movq %1, %%r12; tileloadd 256(%%r13,%%r12,4), %%tmm2" ::"r"(from), "r"(8L)
-               : "memory", "r12", "r13");
-  for (int r = 0; r < 4; ++r) EXPECT_EQ((256 + 32 * r) % 256, stored()[16 * r]);
-  asm volatile("tileloadd (%0), %%tmm2" ::"r"(from + 5) : "memory");  // no index: all rows from one place
-  for (int r = 0; r < 4; ++r) EXPECT_EQ(5, stored()[16 * r]);
-  static Config fixed(2, 4);
-  asm volatile("ldtilecfg %0" ::"m"(fixed));  // relative to the instruction pointer
-  Config out;
-  _tile_storeconfig(out.bytes);
-  barrier();
-  EXPECT_EQ(2, out.bytes[48]);
+#define LOAD_WITH(base_register, index_register)                                                              \
+  do {                                                                                                        \
+    asm volatile("mov %0, %%" base_register "\n\tmov %1, %%" index_register "\n\ttileloadd (%%" base_register \
+                 ",%%" index_register ",1), %%tmm0" ::"m"(base_copy),                                         \
+                 "m"(stride_copy)                                                                             \
+                 : "memory", base_register, index_register);                                                  \
+    EXPECT_TRUE(loaded(64, 96)) << base_register << " + " << index_register;                                  \
+    _tile_zero(0);                                                                                            \
+  } while (false)
+
+TEST_F(TrapAddressing, EveryRegister) {
+  static const std::uint8_t* base_copy;
+  static std::int64_t stride_copy;
+  base_copy = from_.data() + 64;
+  stride_copy = 32;
+  LOAD_WITH("rax", "rcx");
+  LOAD_WITH("rcx", "rdx");
+  LOAD_WITH("rdx", "rsi");
+  LOAD_WITH("rsi", "rdi");
+  LOAD_WITH("rdi", "r8");
+  LOAD_WITH("r8", "r9");
+  LOAD_WITH("r9", "r10");
+  LOAD_WITH("r10", "r11");
+  LOAD_WITH("r11", "r12");
+  LOAD_WITH("r12", "r13");
+  LOAD_WITH("r13", "r14");
+  LOAD_WITH("r14", "r15");
+  LOAD_WITH("r15", "rax");
 }
 
-/// c (1 x 1) += sum of a_even[k] b_even[k] and a_odd[k] b_odd[k] over `pairs` pairs.
-float one_element(float c, int pairs, const float* a_even, const float* b_even, const float* a_odd,
-                  const float* b_odd) {
-  Config config;
-  config.bytes[0] = 1;
-  config.set(0, 1, 4);
-  config.set(1, 1, 4 * pairs);
-  config.set(2, pairs, 4);
-  config.load();
-  alignas(64) std::uint16_t a[32] = {}, b[16][2] = {};
-  for (int k = 0; k < pairs; ++k) {
-    a[2 * k] = bf16(a_even[k]);
-    a[2 * k + 1] = bf16(a_odd[k]);
-    b[k][0] = bf16(b_even[k]);
-    b[k][1] = bf16(b_odd[k]);
-  }
-  barrier();
-  _tile_loadd(0, &c, 4);
-  _tile_loadd(1, a, 64);
-  _tile_loadd(2, b, 4);
-  _tile_dpbf16ps(0, 1, 2);
-  _tile_stored(0, &c, 4);
-  return c;
+TEST_F(TrapAddressing, RbxRbpAndRsp) {
+  const std::uint8_t* const base = from_.data() + 64;
+  const std::int64_t stride = 32;
+  // Compilers do not let an asm claim rbx or rbp everywhere: saved by hand, below the red zone.
+  asm volatile(
+      "lea -128(%%rsp), %%rsp\n\tpush %%rbp\n\tmov %0, %%rbp\n\ttileloadd (%%rbp,%1,1), %%tmm0\n\tpop %%rbp\n\t"
+      "lea 128(%%rsp), %%rsp" ::"a"(base),
+      "c"(stride)
+      : "memory");
+  EXPECT_TRUE(loaded(64, 96));
+  asm volatile(
+      "lea -128(%%rsp), %%rsp\n\tpush %%rbx\n\tpush %%rbp\n\tmov %0, %%rbx\n\tmov %1, %%rbp\n\t"
+      "tileloadd 32(%%rbx,%%rbp,1), %%tmm0\n\tpop %%rbp\n\tpop %%rbx\n\tlea 128(%%rsp), %%rsp" ::"a"(base),
+      "c"(stride)
+      : "memory");
+  EXPECT_TRUE(loaded(96, 128));
+  std::uint64_t first, second;
+  std::memcpy(&first, base, 8);
+  std::memcpy(&second, base + 32, 8);
+  asm volatile(
+      "lea -128(%%rsp), %%rsp\n\tpush %1\n\tpush %0\n\ttileloadd (%%rsp,%2,1), %%tmm0\n\t"
+      "lea 144(%%rsp), %%rsp" ::"r"(first),
+      "r"(second), "r"(std::int64_t{8})
+      : "memory");
+  EXPECT_TRUE(loaded(64, 96));
 }
 
-TEST_F(Trap, MultipliesInTwoChainsFromZero) {
-  const float ones[4] = {1, 1, 1, 1}, zeros[4] = {};
-  const float small[4] = {1, 0x1p-24f, 0x1p-24f, 0x1p-24f};
-  // From zero, 1 + 2^-24 is a tie and stays 1; three times. One chain with the accumulator first would differ.
-  EXPECT_EQ(1.0f, one_element(0, 4, small, ones, zeros, zeros));
-  // The odd chain sums the small ones by themselves: 3 * 2^-24, and 1 + 3 * 2^-24 rounds to 1 + 2^-22.
-  const float odd[4] = {0x1p-24f, 0x1p-24f, 0x1p-24f, 0};
-  EXPECT_EQ(1 + 0x1p-22f, one_element(0, 4, small, ones, odd, ones));
-  // The accumulator comes last: 2^-24 + (1 + 0) is a tie, to even 1; with 2^-23 in it, 1 + 2^-23.
-  EXPECT_EQ(1.0f, one_element(0x1p-24f, 1, ones, ones, zeros, zeros));
-  EXPECT_EQ(1 + 0x1p-23f, one_element(0x1p-23f, 1, ones, ones, zeros, zeros));
-  const float three[1] = {3}, minus_half[1] = {-0.5f}, two[1] = {2}, seven[1] = {7};
-  EXPECT_EQ(10 - 1.5f + 14, one_element(10, 1, three, minus_half, two, seven));
-}
-
-TEST_F(Trap, FlushesSubnormals) {
-  const float one[1] = {1}, zero[1] = {0}, tiny[1] = {0x1p-127f}, low[1] = {0x1p-100f}, lower[1] = {0x1p-30f};
-  EXPECT_EQ(0.0f, one_element(0, 1, tiny, one, zero, zero));         // operand
-  EXPECT_EQ(0.0f, one_element(0, 1, low, lower, zero, zero));        // product
-  EXPECT_EQ(1.0f, one_element(0x1p-130f, 1, one, one, zero, zero));  // accumulator
-  const float least[1] = {0x1p-126f}, near[1] = {-0x1.8p-126f};
-  EXPECT_EQ(0.0f, one_element(0, 1, least, one, near, one));  // sum of the chains: -2^-127
-  EXPECT_EQ(0x1p-126f, one_element(0, 1, least, one, zero, zero));
-}
-
-TEST_F(Trap, NotFinite) {
-  const float one[1] = {1}, zero[1] = {0}, infinity[1] = {std::numeric_limits<float>::infinity()};
-  EXPECT_EQ(infinity[0], one_element(0, 1, infinity, one, zero, zero));
-  EXPECT_TRUE(std::isnan(one_element(0, 1, infinity, zero, zero, zero)));
-}
-
-TEST_F(Trap, FullTile) {
-  Config(16, 64).load();
-  alignas(64) std::uint16_t a[16][32], b[16][32];
-  alignas(64) float c[16][16];
-  for (int i = 0; i < 16; ++i)
-    for (int k = 0; k < 32; ++k) {
-      a[i][k] = bf16(static_cast<float>(i + k));
-      b[k / 2][2 * i + k % 2] = bf16(static_cast<float>(3 * i - k));
-    }
-  barrier();
-  _tile_zero(5);
-  _tile_loadd(6, a, 64);
-  _tile_loadd(7, b, 64);
-  _tile_dpbf16ps(5, 6, 7);
-  _tile_dpbf16ps(5, 6, 7);
-  _tile_stored(5, c, 64);
-  for (int m = 0; m < 16; ++m)
-    for (int n = 0; n < 16; ++n) {
-      float sum = 0;
-      for (int k = 0; k < 32; ++k) sum += static_cast<float>((m + k) * (3 * n - k));
-      EXPECT_EQ(2 * sum, c[m][n]);  // integers: exact
-    }
-}
-
-TEST_F(Trap, ThreadsHaveTilesOfTheirOwn) {
-  Config(1, 4).load();
-  const float mine = 1;
-  float back = 0;
-  barrier();
-  _tile_loadd(0, &mine, 4);
-  std::thread([] {
-    Config out;
-    _tile_storeconfig(out.bytes);
-    barrier();
-    EXPECT_EQ(0, out.bytes[0]);
-    Config(1, 4).load();
-    const float theirs = 2;
-    barrier();
-    _tile_loadd(0, &theirs, 4);
+TEST_F(TrapTest, EachThreadHasItsOwnTiles) {
+  const Config mine{{2, 8}};
+  const auto from = counted_bytes(64);
+  TRAP_LDTILECFG(&mine);
+  TRAP_TILELOADD(0, from.data(), 8);
+  std::thread([&from] {
+    EXPECT_TRUE(same(stored_config(), Config())) << "a thread starts in the initial state";
+    const Config other{{1, 4}, {2, 16}};
+    TRAP_LDTILECFG(&other);
+    TRAP_TILELOADD(0, from.data() + 48, 16);
+    _tile_zero(1);
+    EXPECT_TRUE(same(stored_config(), other));
     _tile_release();
   }).join();
-  _tile_stored(0, &back, 4);
-  EXPECT_EQ(1, back);
-}
-
-// The following is about the trap itself; with AMX in the processor there is none.
-TEST_F(Trap, CountsAndRecords) {
-  if (!trapping()) GTEST_SKIP() << "the processor has AMX: instructions are not trapped";
-  Config(1, 4).load();
-  float x[2] = {1, 2};
-  barrier();
-  amx_trap::reset_counts();
-  amx_trap::start_recording(3);
-  _tile_zero(4);
-  _tile_loadd(3, x, 4);
-  _tile_stored(3, x + 1, 4);
-  _tile_zero(4);  // no longer recorded
-  const std::vector<amx_trap::Record> records = amx_trap::stop_recording();
-  ASSERT_EQ(3u, records.size());
-  EXPECT_EQ(Kind::tilezero, records[0].kind);
-  EXPECT_EQ(4, records[0].tile);
-  EXPECT_EQ(Kind::tileload, records[1].kind);
-  EXPECT_EQ(reinterpret_cast<std::uint64_t>(x), records[1].address);
-  EXPECT_EQ(Kind::tilestore, records[2].kind);
-  const amx_trap::Counts counts = amx_trap::counts();
-  EXPECT_EQ(2, counts[Kind::tilezero]);
-  EXPECT_EQ(1, counts[Kind::tileload]);
-  EXPECT_EQ(1, counts[Kind::tilestore]);
-  EXPECT_EQ(0, counts[Kind::tdpbf16ps]);
-}
-
-TEST_F(Trap, FaultsAreRecorded) {
-  if (!trapping()) GTEST_SKIP() << "the processor has AMX: faults are signals";
-  const auto expect_fault = [](const std::string& text) {
-    EXPECT_EQ(0u, amx_trap::first_fault().find(text)) << amx_trap::first_fault();
-    amx_trap::clear_fault();
-  };
-  _tile_release();
-  _tile_zero(0);
-  expect_fault("TILEZERO: the tile is not configured");
-  const auto load_changed = [](int byte, int value) {
-    Config config(16, 64);
-    config.bytes[byte] = static_cast<std::uint8_t>(value);
-    config.load();
-  };
-  load_changed(0, 2);
-  expect_fault("LDTILECFG: unknown palette");
-  load_changed(5, 1);
-  expect_fault("LDTILECFG: reserved byte");
-  load_changed(48, 17);
-  expect_fault("LDTILECFG: more than 16 rows");
-  load_changed(16, 65);
-  expect_fault("LDTILECFG: more than 16 rows or 64 bytes");
-  load_changed(49, 0);
-  expect_fault("LDTILECFG: rows without bytes");
-  load_changed(60, 1);
-  expect_fault("LDTILECFG: palette 1 has eight tiles");
-  Config config(16, 64);
-  config.set(2, 15, 64);
-  config.load();
-  _tile_dpbf16ps(0, 1, 2);
-  expect_fault("TDPBF16PS: the shapes");
-  config.set(2, 16, 62);
-  config.load();
-  _tile_dpbf16ps(0, 1, 2);
-  expect_fault("TDPBF16PS: bytes a row");
-  asm volatile(".byte 0xc4, 0xe2, 0x72, 0x5c, 0xc1");  // tdpbf16ps tmm0, tmm1, tmm1, which assemblers refuse
-  expect_fault("TDPBF16PS: two operands are the same");
-}
-
-TEST(TrapDeathTest, OtherIllegalInstructionsStillKill) {
-  amx_trap::install();
-  EXPECT_EXIT(asm volatile("ud2"), testing::KilledBySignal(SIGILL), "");
+  EXPECT_TRUE(same(stored_config(), mine));
+  std::vector<std::uint8_t> to(16, 0xaa);
+  TRAP_TILESTORED(0, to.data(), 8);
+  EXPECT_EQ(std::memcmp(to.data(), from.data(), 16), 0);
 }
 
 }  // namespace
