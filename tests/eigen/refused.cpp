@@ -3,9 +3,15 @@
 #include <amx/emulated.hpp>
 
 #include <Eigen/Sparse>
-#include <unsupported/Eigen/AutoDiff>
 
 #include <complex>
+
+#if __has_include(<unsupported/Eigen/AutoDiff>)  // some packages of Eigen leave it out
+#include <unsupported/Eigen/AutoDiff>
+using Dual = Eigen::AutoDiffScalar<Eigen::Vector2d>;
+#else
+using Dual = std::complex<float>;
+#endif
 
 void refused();
 void refused() {
@@ -29,7 +35,7 @@ void refused() {
   Eigen::Matrix<Eigen::half, 3, 3> h;
   h = amx::emulated<3>(h) * h;
 #elif CASE == 7
-  Eigen::Matrix<Eigen::AutoDiffScalar<Eigen::Vector2d>, 3, 3> d;
+  Eigen::Matrix<Dual, 3, 3> d;
   d = amx::emulated<10>(d) * d;
 #elif CASE == 8
   c = amx::emulated<10>(a) * f;
