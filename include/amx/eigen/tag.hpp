@@ -165,5 +165,10 @@ template <class S, class X, int N, std::enable_if_t<std::is_arithmetic_v<S>, int
 auto operator*(const Emulated<X, N>& tagged, const S& scalar) {
   return scalar * tagged;
 }
+/// A quotient is not a multiple in floating point, so the matrix is divided as written, once, and no alpha made of it.
+template <class S, class X, int N, std::enable_if_t<std::is_arithmetic_v<S>, int> = 0>
+auto operator/(const Emulated<X, N>& tagged, const S& scalar) {
+  return tagged.with(tagged.nested() / static_cast<typename X::Scalar>(scalar));
+}
 
 }  // namespace amx
