@@ -77,5 +77,7 @@ void refused() {
 #elif CASE == 25
   Eigen::PermutationMatrix<3> q;
   c = amx::emulated<10>(a) * q;
+#elif CASE == 26
+  c = amx::emulated<10>(amx::emulated<10>(a)) * b;
 #endif
 }

@@ -7,9 +7,15 @@ namespace amx {
 namespace detail {
 
 template <class T>
+inline constexpr bool kTagged = false;
+template <class X, int N>
+inline constexpr bool kTagged<Emulated<X, N>> = true;
+
+template <class T>
 void refuse_operand() {
+  static_assert(!kTagged<T>, "amx::emulated: this operand is tagged already, one amx::emulated is enough");
   static_assert(
-      kAlwaysFalse<T>,
+      kTagged<T>,
       "amx::emulated needs a dense matrix expression: evaluate triangular, selfadjoint, diagonal, permutation or "
       "sparse operands into a dense Matrix first; for an Array use .matrix()");
 }
