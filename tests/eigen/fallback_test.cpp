@@ -53,6 +53,65 @@ TEST_F(Fallback, EveryAssignmentHasEigensBits) {
   EXPECT_TRUE(same_bits(c, native));
 }
 
+TEST_F(Fallback, ScalarsSumsAndExpressionsHaveEigensBits) {
+  Matrix<double> native;
+  c = native = d;
+  c += 2.5 * (amx::emulated<10>(a) * b);
+  native += 2.5 * (a * b);
+  expect_native(native);
+  c = -(amx::emulated<10>(a) * b);
+  native = -(a * b);
+  expect_native(native);
+  c = (amx::emulated<10>(a) * b) / 3;
+  native = (a * b) / 3;
+  expect_native(native);
+  c = d - amx::emulated<10>(a) * b * 3;
+  native = d - a * b * 3;
+  expect_native(native);
+  c = amx::emulated<10>(a) * b + d;
+  native = a * b + d;
+  expect_native(native);
+  c = amx::emulated<10>(2.7 * a) * (b * 0.3);  // the scan is of a and b, the scalars belong to alpha
+  native = (2.7 * a) * (b * 0.3);
+  expect_native(native);
+  const Matrix<double> zero = Matrix<double>::Zero(30, 40);
+  c = amx::emulated<10>(a + zero) * b;
+  native = (a + zero) * b;
+  expect_native(native);
+  c = amx::emulated<10>(a) * b * d.transpose();
+  native = a * b * d.transpose();
+  expect_native(native);
+}
+
+TEST_F(Fallback, VectorFormsHaveEigensBits) {
+  const Matrix<double> zero = Matrix<double>::Zero(30, 40);
+  const Vector<double> x = random<double>(40, 1), w = a.col(7);
+  Matrix<double> native;
+  c = amx::emulated<10>(a + zero) * x;
+  native = (a + zero) * x;
+  expect_native(native);
+  c = 3 * (amx::emulated<10>(a) * x);
+  native = 3 * (a * x);
+  expect_native(native);
+  c = 2.5 * (amx::emulated<10>(w) * x.transpose());
+  native = 2.5 * (w * x.transpose());
+  EXPECT_EQ("native", amx::last_report().backend);
+  EXPECT_EQ(3, amx::last_report().row);
+  EXPECT_EQ(0, amx::last_report().col);
+  EXPECT_TRUE(same_bits(c, native));
+}
+
+// Where Eigen computes B^T * A^T, the report names the factors of that product.
+TEST_F(Fallback, TransposedProductNamesItsOwnFactors) {
+  c = (amx::emulated<10>(a) * b).transpose();
+  const amx::Report r = amx::last_report();
+  const bool swapped = EIGEN_VERSION_AT_LEAST(4, 90, 0);
+  EXPECT_EQ(1e-60, r.value);
+  EXPECT_EQ(swapped ? 'B' : 'A', r.operand);
+  EXPECT_EQ(swapped ? 7 : 3, r.row);
+  EXPECT_EQ(swapped ? 3 : 7, r.col);
+}
+
 TEST_F(Fallback, SmallFixedSizesVectorsAndTriangles) {
   Eigen::Matrix3d s = random<double>(3, 3);
   const Eigen::Matrix3d t = random<double>(3, 3);
@@ -116,6 +175,35 @@ TEST_F(Fallback, ErrorLeavesTheDestination) {
   }
   EXPECT_TRUE(same_bits(c, d));
   EXPECT_EQ("none", amx::last_report().backend);
+}
+
+// Every form that is one assignment keeps its destination. A noalias() sum is two, as in Eigen: the first stays done.
+TEST_F(Fallback, ErrorPerForm) {
+  amx::Options options;
+  options.out_of_range = amx::OutOfRange::error;
+  const auto p = amx::emulated<10>(a, options) * b;
+  const auto keeps = [&](auto&& form) {
+    c = d;
+    EXPECT_THROW(form(), std::domain_error);
+    return same_bits(c, d);
+  };
+  EXPECT_TRUE(keeps([&] { c -= p; }));
+  EXPECT_TRUE(keeps([&] { c = d + p; }));
+  EXPECT_TRUE(keeps([&] { c = p + d; }));
+  EXPECT_TRUE(keeps([&] { c += d + p; }));
+  EXPECT_TRUE(keeps([&] { c.noalias() = p + d; }));
+  EXPECT_TRUE(keeps([&] { c.noalias() -= 2 * p; }));
+  EXPECT_TRUE(keeps([&] { c.topRows(30).noalias() = p; }));
+  EXPECT_TRUE(keeps([&] { c.reverse() = p; }));
+  EXPECT_TRUE(keeps([&] { c.reverse().noalias() -= p; }));
+  c.setZero(30, 20);
+  EXPECT_THROW(c.noalias() = d + p, std::domain_error);
+  EXPECT_TRUE(same_bits(c, d));
+  Matrix<double> t = random<double>(30, 30);
+  const Matrix<double> before = t;
+  EXPECT_THROW(t.triangularView<Eigen::Lower>() = amx::emulated<10>(a, options) * a.transpose(), std::domain_error);
+  EXPECT_THROW(t.triangularView<Eigen::Upper>() -= amx::emulated<10>(a, options) * a.transpose(), std::domain_error);
+  EXPECT_TRUE(same_bits(t, before));
 }
 
 TEST_F(Fallback, RescaleEmulates) {

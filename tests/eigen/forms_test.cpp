@@ -94,6 +94,39 @@ TYPED_TEST(Forms, ScalarsAreFolded) {
   this->c.noalias() = (amx::emulated(this->a) * this->b) / s;
   this->expect(expected<TypeParam>(this->a, this->b, 1 / s));
 }
+TYPED_TEST(Forms, Quotients) {
+  const Matrix<TypeParam> third = this->a / TypeParam(3);  // each coefficient divided, not multiplied by 1 / 3
+  this->c = amx::emulated(this->a) / 3 * this->b;
+  this->expect(expected<TypeParam>(third, this->b));
+  this->c = this->a * (amx::emulated(this->b) / TypeParam(4));
+  this->expect(expected<TypeParam>(this->a, this->b, TypeParam(0.25)));
+  this->c = (amx::emulated(this->a) * this->b) / 3;
+  this->expect(this->ab / TypeParam(3));
+}
+TYPED_TEST(Forms, SumsOfTwoProducts) {
+  const Matrix<TypeParam> e = random<TypeParam>(21, 34), second = expected<TypeParam>(e, this->b);
+  this->c = amx::emulated(this->a) * this->b + amx::emulated(e) * this->b;
+  this->expect(this->ab + second);
+  this->c = amx::emulated(this->a) * this->b - e * amx::emulated(this->b);
+  this->expect(this->ab - second);
+  this->c = this->d;
+  this->c += amx::emulated(this->a) * this->b - 2 * (amx::emulated(e) * this->b);
+  EXPECT_TRUE(ran(TestFixture::N, 21, 19, 34));
+  const TypeParam size = this->ab.norm() + 2 * second.norm() + this->d.norm();
+  EXPECT_LE((this->c - (this->d + this->ab - 2 * second)).norm(), size * Eigen::NumTraits<TypeParam>::epsilon() * 4);
+}
+// The hook of products that algorithms inside Eigen call; no assignment comes here.
+TYPED_TEST(Forms, ScaleAndAddTo) {
+  using Tagged = amx::Emulated<Matrix<TypeParam>, TestFixture::N>;
+  using Product = Eigen::internal::generic_product_impl<Tagged, Matrix<TypeParam>>;
+  this->c = this->d;
+  Product::scaleAndAddTo(this->c, amx::emulated(this->a), this->b, TypeParam(3));
+  this->expect(expected<TypeParam>(this->a, this->b, 3, 1, this->d));
+  this->c = this->d;
+  auto reversed = this->c.reverse();
+  Product::scaleAndAddTo(reversed, amx::emulated(this->a), this->b, TypeParam(4));
+  this->expect(this->d + 4 * this->ab.reverse());
+}
 TYPED_TEST(Forms, ScalarsInUpdates) {
   const TypeParam s = 3;
   this->c = this->d;

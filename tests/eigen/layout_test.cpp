@@ -1,4 +1,6 @@
 // Storage orders, strides, blocks, maps, views and sizes of the operands and of the destination.
+#include <complex>
+
 #include "expression_test.hpp"
 
 using namespace expression_test;
@@ -91,6 +93,37 @@ TYPED_TEST(Layout, RefsRowsAndColumns) {
   check<TypeParam>(rc, ra, rb, "Ref");
   check<TypeParam>(c.col(3), a, b.col(2), "column");
   check<TypeParam>(c.row(3), a.row(2), b, "row");
+}
+
+// Eigen's maps take negative strides as they are; data() is then the element with the highest address.
+TYPED_TEST(Layout, MapsWithNegativeStrides) {
+  const Matrix<TypeParam> a = random<TypeParam>(18, 33), b = random<TypeParam>(33, 17);
+  using Backwards = Eigen::Map<const Matrix<TypeParam>, 0, Strides>;
+  const Backwards ar(a.data() + a.size() - 1, 18, 33, Strides(-18, -1)), br(b.data() + 32, 33, 17, Strides(33, -1));
+  Matrix<TypeParam> c = Matrix<TypeParam>::Zero(18, 17);
+  StridedMap<TypeParam> cr(c.data() + c.size() - 1, 18, 17, Strides(-18, -1));
+  cr.noalias() = amx::emulated(ar) * br;
+  EXPECT_TRUE(ran(TestFixture::N, 18, 17, 33));
+  EXPECT_TRUE(same_bits(c, expected<TypeParam>(a.reverse(), b.colwise().reverse()).reverse()));
+  check<TypeParam>(cr, ar, b, "negative strides of A and C");
+}
+
+// Other views with direct access.
+TYPED_TEST(Layout, DiagonalsReshapedAndComplexParts) {
+  const Matrix<TypeParam> a = random<TypeParam>(18, 18), b = random<TypeParam>(18, 18);
+  Matrix<TypeParam> c = random<TypeParam>(18, 18);
+  check<TypeParam>(c.diagonal(), a, b.diagonal(), "diagonals");
+  check<TypeParam>(c.diagonal(-3), a.topRows(15), b.col(1), "diagonal below");
+  check<TypeParam>(c.reshaped(12, 27), a.reshaped(12, 27), random<TypeParam>(27, 27), "reshaped");
+  check<TypeParam>(c.array().matrix(), a.array().matrix(), b, "array and back");
+  const RowMatrix<TypeParam> ar = a;
+  RowMatrix<TypeParam> cr = c;
+  check<TypeParam>(cr.col(4), ar, ar.col(2), "columns of row-major matrices");
+  check<TypeParam>(cr.row(4), ar.row(3), b, "rows of row-major matrices");
+  const Eigen::Matrix<std::complex<TypeParam>, Eigen::Dynamic, Eigen::Dynamic> z =
+      a + std::complex<TypeParam>(0, 1) * b;
+  c.noalias() = amx::emulated(z.real()) * z.imag();
+  EXPECT_TRUE(same_bits(c, expected<TypeParam>(a, b)));
 }
 
 // No direct access: the factor is evaluated once, the destination gets a temporary.
@@ -187,6 +220,20 @@ TYPED_TEST(Layout, TriangularDestinations) {
   c.template triangularView<Eigen::Lower>() += amx::emulated(x) * y.transpose();
   value.template triangularView<Eigen::Lower>() = expected<TypeParam>(x, y.transpose());
   EXPECT_TRUE(same_bits(c, value));
+}
+
+TYPED_TEST(Layout, TriangularDestinationWithoutDirectAccess) {
+  const Matrix<TypeParam> a = random<TypeParam>(19, 19), start = random<TypeParam>(19, 19);
+  const Matrix<TypeParam> product = expected<TypeParam>(a, a);
+  Matrix<TypeParam> c = start, value = start.reverse();
+  auto reversed = c.reverse();
+  reversed.template triangularView<Eigen::Lower>() = amx::emulated(a) * a;
+  value.template triangularView<Eigen::Lower>() = product;
+  EXPECT_TRUE(same_bits(c, value.reverse()));
+  reversed.template triangularView<Eigen::StrictlyUpper>() -= 2 * (amx::emulated(a) * a);
+  value.template triangularView<Eigen::StrictlyUpper>() -= 2 * product;
+  EXPECT_TRUE(ran(TestFixture::N, 19, 19, 19));
+  EXPECT_TRUE(same_bits(c, value.reverse()));
 }
 
 // NaN outside of the triangle is neither read nor written; NaN inside is overwritten by '='.

@@ -31,6 +31,7 @@ class Temporaries : public testing::Test {
  protected:
   Matrix<double> a = random<double>(40, 50), b = random<double>(50, 30), d = random<double>(40, 30), c{40, 30};
   Matrix<double> square{40, 40};
+  const Matrix<double> square30 = random<double>(30, 30);
   const amx::Options defaults = amx::default_options();
 
   /// Allocations of form(), once the workspace is there.
@@ -55,12 +56,16 @@ TEST_F(Temporaries, None) {
   EXPECT_EQ(0, count([&] { c.noalias() = d + amx::emulated(a) * b; }));
   EXPECT_EQ(0, count([&] { c.noalias() = d - 2 * (amx::emulated(a) * b); }));
   EXPECT_EQ(0, count([&] { c.noalias() += d + amx::emulated(a) * b; }));
+  EXPECT_EQ(0, count([&] { c.noalias() = amx::emulated(a) * b - 2 * (amx::emulated(d) * square30); }));
   EXPECT_EQ(0, count([&] { square.noalias() = amx::emulated(a) * a.transpose(); }));
   EXPECT_EQ(0, count([&] { square.noalias() = amx::emulated(a.transpose()).transpose() * a.transpose(); }));
   EXPECT_EQ(0, count([&] {
               c.block(1, 2, 10, 20).noalias() = amx::emulated(a.block(0, 1, 10, 30)) * b.block(3, 4, 30, 20);
             }));
   EXPECT_EQ(0, count([&] { c.col(1).noalias() = amx::emulated(a) * b.col(2); }));
+  using Strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+  const Eigen::Map<Matrix<double>, 0, Strides> backwards(a.data() + a.size() - 1, 40, 50, Strides(-40, -1));
+  EXPECT_EQ(0, count([&] { c.noalias() = amx::emulated(backwards) * b; }));
   EXPECT_EQ(0, count([&] { square.triangularView<Eigen::Lower>() = amx::emulated(a) * a.transpose(); }));
   EXPECT_EQ(0, count([&] { square.triangularView<Eigen::Upper>() -= 3 * (amx::emulated(a) * a.transpose()); }));
 }
@@ -76,6 +81,7 @@ TEST_F(Temporaries, OneForAFactorThatIsAnExpression) {
   const Matrix<double> a2 = a;
   EXPECT_EQ(1, count([&] { c.noalias() = amx::emulated(a + a2) * b; }));
   EXPECT_EQ(1, count([&] { c.noalias() = amx::emulated(a.reverse()) * b; }));
+  EXPECT_EQ(1, count([&] { c.noalias() = amx::emulated(a) / 3 * b; }));
 }
 
 TEST_F(Temporaries, EigenAgrees) {
@@ -100,6 +106,13 @@ TEST_F(Temporaries, FactorsAreEvaluatedOnce) {
   reads = 0;
   c.noalias() -= a * amx::emulated(counted(b));
   EXPECT_EQ(b.size(), reads);
+  // Out of range: once for the scan, and once more by Eigen's own product, which alone gives the bits of the untagged
+  // form.
+  a(1, 2) = 1e-60;
+  reads = 0;
+  c.noalias() = amx::emulated(counted(a)) * b;
+  EXPECT_EQ("native", amx::last_report().backend);
+  EXPECT_EQ(2 * a.size(), reads);
 }
 
 }  // namespace
