@@ -22,11 +22,11 @@ const char* amx_unusable(const CpuQueries& queries) {
   constexpr std::uint64_t kTileConfig = 1u << 17, kTileData = 1u << 18;  // XCR0
   constexpr std::uint64_t kAvx = 0x6;
   if (queries.cpuid(0, 0).eax < 0x1d) return "the processor has no AMX (CPUID has no leaf 1DH)";
-  const std::uint32_t features = queries.cpuid(7, 0).edx;
-  if (!(features & kTile)) return "the processor has no AMX (CPUID leaf 7, AMX-TILE), or a hypervisor hides it";
-  if (!(features & kBf16)) return "the processor has AMX but not AMX-BF16 (CPUID leaf 7)";
+  const CpuQueries::Registers features = queries.cpuid(7, 0);
+  if (!(features.edx & kTile)) return "the processor has no AMX (CPUID leaf 7, AMX-TILE), or a hypervisor hides it";
+  if (!(features.edx & kBf16)) return "the processor has AMX but not AMX-BF16 (CPUID leaf 7)";
   const std::uint32_t basic = queries.cpuid(1, 0).ecx;
-  if (!(queries.cpuid(7, 0).ebx & (1u << 5)) || !(basic & (1u << 12)))
+  if (!(features.ebx & (1u << 5)) || !(basic & (1u << 12)))
     return "the processor has no AVX2 or no FMA (CPUID leaves 7 and 1), or a hypervisor hides them";
   if (!(basic & kOsxsave)) return "the operating system does not use XSAVE";
   const std::uint64_t xcr0 = queries.xgetbv();

@@ -2,7 +2,6 @@
 // shared between threads.
 #include "driver.hpp"
 
-#include "pack.hpp"
 #include "reconstruct.hpp"
 #include "rounding.hpp"
 #include "workspace.hpp"
@@ -59,8 +58,8 @@ struct Pipeline {
         blocks(given.engine.blocks(given.slices)),
         a_panel(a_layout(blocks.mr, blocks.tile_rows, blocks.kr, given.slices)),
         b_panel(b_layout(blocks.nr, blocks.tile_cols, blocks.kr, given.slices)),
-        a{args.a, args.m, args.k, args.a_row_stride, args.a_col_stride, given.a_exponents},
-        b{args.b, args.n, args.k, args.b_col_stride, args.b_row_stride, given.b_exponents},
+        a(a_lines(args, given.a_exponents)),
+        b(b_lines(args, given.b_exponents)),
         kernel_sets(std::is_same_v<T, double> ? accumulator_sets(given.slices) : 1),
         several_super_panels(std::is_same_v<T, double> && args.k > kSuperPanel) {}
 

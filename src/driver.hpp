@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel.hpp"
+#include "pack.hpp"
 
 #include <amx/detail/dispatch.hpp>
 
@@ -16,6 +17,16 @@ struct Problem {
   const Schedule& schedule;
   const Engine<T>& engine;
 };
+
+/// The operands as lines: rows of A, columns of B.
+template <class T>
+LineView<T> a_lines(const GemmArguments<T>& args, const int* exponents) {
+  return {args.a, args.m, args.k, args.a_row_stride, args.a_col_stride, exponents};
+}
+template <class T>
+LineView<T> b_lines(const GemmArguments<T>& args, const int* exponents) {
+  return {args.b, args.n, args.k, args.b_col_stride, args.b_row_stride, exponents};
+}
 
 struct DriverStats {
   int threads = 0;

@@ -69,10 +69,8 @@ void examine(const GemmArguments<T>& args, bool rescale, int threads, int* a_exp
   const auto threads_for = [&](index_t lines) {  // a thread should have some ten microseconds of work
     return static_cast<int>(std::clamp<index_t>(lines * args.k / 32768, 1, threads));
   };
-  const LineView<T> a{args.a, args.m, args.k, args.a_row_stride, args.a_col_stride, nullptr};
-  const LineView<T> b{args.b, args.n, args.k, args.b_col_stride, args.b_row_stride, nullptr};
-  const ScanResult a_scan = scan(a, a_exponents, threads_for(args.m));
-  const ScanResult b_scan = scan(b, b_exponents, threads_for(args.n));
+  const ScanResult a_scan = scan(a_lines(args, nullptr), a_exponents, threads_for(args.m));
+  const ScanResult b_scan = scan(b_lines(args, nullptr), b_exponents, threads_for(args.n));
   const Finding finding = judge<T>(a_scan, b_scan, args.k, rescale);
   report.verdict = finding.verdict;
   report.operand = finding.operand;

@@ -21,6 +21,11 @@ inline constexpr int kLeadBits = 8;   // digit 0 of a line with maximum below 2^
 /// Exponent of the weight of diagonal l = p + q: C = 2^(v + w) sum_l 2^weight(l) S_l.
 constexpr int diagonal_weight(int diagonal) { return -2 * kLeadBits - kDigitBits * diagonal; }
 
+/// 2^diagonal_weight(l). Not `inline`: kernel objects must not share it as a weak symbol.
+constexpr double kDiagonalWeights[kMaxSlices] = {0x1p-16, 0x1p-25, 0x1p-34, 0x1p-43,
+                                                 0x1p-52, 0x1p-61, 0x1p-70, 0x1p-79};
+static_assert(diagonal_weight(0) == -16 && diagonal_weight(kMaxSlices - 1) == -79);
+
 /// k steps (of kr elements) after which the FP32 accumulator of a diagonal must be drained: the largest power of two s
 /// with (l + 1) kr s 2^16 <= 2^24, because that bounds the accumulator, and every integer up to 2^24 is a float.
 constexpr int drain_cadence(int diagonal, int kr) {

@@ -15,10 +15,6 @@
 namespace amx::detail {
 namespace {
 
-/// 2^diagonal_weight(l)
-constexpr double kWeights[kMaxSlices] = {0x1p-16, 0x1p-25, 0x1p-34, 0x1p-43, 0x1p-52, 0x1p-61, 0x1p-70, 0x1p-79};
-static_assert(diagonal_weight(0) == -16 && diagonal_weight(kMaxSlices - 1) == -79);
-
 constexpr int kTileFloats = 256;
 
 // The vectors of this compilation.
@@ -136,7 +132,7 @@ class DigitDrain {
     if constexpr (is_due(First, Set, A)) {
       constexpr StoreSlot kStore = kStores.of[A];
       if (Order.columns == 2 && kStore.column != column) return;
-      value = add_scaled(scratch_[set_][A] + at, kWeights[kStore.diagonal], value);
+      value = add_scaled(scratch_[set_][A] + at, kDiagonalWeights[kStore.diagonal], value);
     }
   }
 

@@ -240,13 +240,7 @@ void enter(KernelState& state) {
   TileConfig found;
   tile_save_config(found);
   __builtin_memcpy(state.bytes, &found, sizeof found);
-  TileConfig config;
-  config.palette = 1;
-  for (int i = 0; i < 8; ++i) {
-    config.rows[i] = 16;
-    config.row_bytes[i] = 64;
-  }
-  tile_configure(config);
+  tile_configure(full_tiles());
 }
 
 void leave(const KernelState& state) {

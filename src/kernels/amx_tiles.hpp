@@ -76,6 +76,17 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
+/// All eight tiles with 16 rows of 64 bytes.
+inline TileConfig full_tiles() {
+  TileConfig config;
+  config.palette = 1;
+  for (int i = 0; i < 8; ++i) {
+    config.rows[i] = 16;
+    config.row_bytes[i] = 64;
+  }
+  return config;
+}
+
 inline void tile_configure(const TileConfig& config) {
   tile_memory_barrier();
   _tile_loadconfig(&config);

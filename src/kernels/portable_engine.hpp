@@ -58,10 +58,6 @@ struct UnpackedB {
 
 // ---- FP64: digits ----
 
-/// 2^diagonal_weight(l)
-constexpr double kWeights[kMaxSlices] = {0x1p-16, 0x1p-25, 0x1p-34, 0x1p-43, 0x1p-52, 0x1p-61, 0x1p-70, 0x1p-79};
-static_assert(diagonal_weight(0) == -16 && diagonal_weight(kMaxSlices - 1) == -79);
-
 /// The FP32 accumulators of a micro-tile, one per diagonal.
 template <class Shape>
 struct Diagonals {
@@ -86,7 +82,7 @@ struct Diagonals {
 
   /// Adds diagonal l to its exact sum and clears it.
   void drain(int diagonal, double* c) {
-    const double weight = kWeights[diagonal];
+    const double weight = kDiagonalWeights[diagonal];
     double* sum = c + accumulator_set(diagonal) * Shape::mr * Shape::nr;
     float* tile = &at[diagonal][0][0];
     for (int i = 0; i < Shape::mr * Shape::nr; ++i) {

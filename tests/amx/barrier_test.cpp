@@ -19,13 +19,7 @@ std::uint16_t bf16(int x) {
 /// Configures, packs constants, multiplies, in one function.
 void pack_and_multiply(int first, float* result) {
   using namespace amx::detail;
-  TileConfig config;
-  config.palette = 1;
-  for (int i = 0; i < 8; ++i) {
-    config.rows[i] = 16;
-    config.row_bytes[i] = 64;
-  }
-  tile_configure(config);
+  tile_configure(full_tiles());
   alignas(64) std::uint16_t a[512], b[512];
   for (int i = 0; i < 512; ++i) {
     a[i] = bf16(first + i / 32);

@@ -1,26 +1,25 @@
 // The AMX backend, its machine code executed by the processor or by the trap: bits, instruction counts, tile state.
 #include "backend_list.hpp"
 #include "cpu.hpp"
-#include "driver.hpp"
 #include "kernels/amx_bf16.hpp"
+#include "numerics/digit_problem.hpp"
 #include "numerics/matrices.hpp"
 #include "reference/fp32_reference.hpp"
 #include "reference/fp64_reference.hpp"
-#include "scan.hpp"
 #include "support/amx_trap.hpp"
+#include "support/same_bits.hpp"
 
 #include <amx/gemm.hpp>
 #include <amx/products.hpp>
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 using amx_trap::Kind;
 using numerics_test::kDoubleProducts;
 using numerics_test::kFloatProducts;
 using numerics_test::kKinds;
 using numerics_test::matrix;
+using test_support::same_bits;
 using Operands = numerics_test::Kind;
 using Eigen::Index;
 
@@ -57,14 +56,6 @@ class AmxKernel : public testing::Test {
   }
   amx_trap::Mode state_;
 };
-
-template <class T>
-testing::AssertionResult same_bits(const Matrix<T>& a, const Matrix<T>& b) {
-  if (std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0)
-    return testing::AssertionSuccess();
-  return testing::AssertionFailure() << a.rows() << " x " << a.cols() << ": largest difference "
-                                     << (a - b).cwiseAbs().maxCoeff();
-}
 
 TEST_F(AmxKernel, DigitsAgainstIntegers) {
   for (const Operands kind : kKinds)
@@ -115,17 +106,8 @@ TEST_F(AmxKernel, NarrowVectors) {
     const int slices = amx::slices_for<double>(products);
     const Matrix<double> a = matrix(Operands::all_digits_large, 40, 300), b = matrix(Operands::wide_rows, 300, 70);
     Matrix<double> c(40, 70);
-    std::vector<int> a_exponents(40), b_exponents(70);
-    amx::detail::scan<double>({a.data(), 40, 300, 1, 40, nullptr}, a_exponents.data(), 1);
-    amx::detail::scan<double>({b.data(), 70, 300, 300, 1, nullptr}, b_exponents.data(), 1);
-    const amx::detail::GemmArguments<double> args{
-        40, 70, 300, 1.0, a.data(), 1, 40, b.data(), 1, 300, 0.0, c.data(), 1, 40, products, amx::detail::Fill::full};
-    const amx::detail::Problem<double> problem{args,
-                                               a_exponents.data(),
-                                               b_exponents.data(),
-                                               slices,
-                                               amx::detail::digit_schedule(slices),
-                                               amx::detail::kAmxAvx2Digits};
+    const numerics_test::DigitProblem digits(a, b, c, products);
+    const amx::detail::Problem<double> problem = digits.on(amx::detail::kAmxAvx2Digits);
     amx::detail::gemm_blocked(problem, 1);
     EXPECT_TRUE(same_bits(c, Matrix<double>(reference::product(a, b, slices))));
     c.setZero();

@@ -11,13 +11,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "reference/fp64_reference.hpp"
+#include "support/same_bits.hpp"
 #include "support/seed.hpp"
 
 namespace expression_test {
+
+using test_support::same_bits;
 
 template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor>;
@@ -36,22 +38,6 @@ template <class T>
 Matrix<T> random(Eigen::Index rows, Eigen::Index cols) {
   std::uniform_real_distribution<double> uniform(-1, 1);
   return Matrix<T>::NullaryExpr(rows, cols, [&] { return static_cast<T>(uniform(test_support::generator())); });
-}
-
-/// Fails unless both hold the same bits.
-template <class A, class B>
-testing::AssertionResult same_bits(const A& a, const B& b) {
-  if (a.rows() != b.rows() || a.cols() != b.cols())
-    return testing::AssertionFailure() << a.rows() << " x " << a.cols() << " against " << b.rows() << " x " << b.cols();
-  for (Eigen::Index j = 0; j < a.cols(); ++j)
-    for (Eigen::Index i = 0; i < a.rows(); ++i) {
-      const auto x = a(i, j);
-      const auto y = b(i, j);
-      static_assert(sizeof x == sizeof y);
-      if (std::memcmp(&x, &y, sizeof x) != 0)
-        return testing::AssertionFailure() << "(" << i << ", " << j << "): " << x << " against " << y;
-    }
-  return testing::AssertionSuccess();
 }
 
 /// Tests `ab`, the oracle's a b: in FP64 it has the bits of the integer reference; in FP32, with the default 6
@@ -115,8 +101,6 @@ inline testing::AssertionResult ran(int products, Eigen::Index m, Eigen::Index n
   return testing::AssertionFailure() << "last product: " << r;
 }
 
-template <class T>
-class ExpressionTest : public testing::Test {};
 using Scalars = testing::Types<float, double>;
 
 }  // namespace expression_test

@@ -2,6 +2,7 @@
 #include "matrices.hpp"
 #include "odd_engines.hpp"
 #include "reference/fp32_reference.hpp"
+#include "support/same_bits.hpp"
 
 #include <amx/gemm.hpp>
 
@@ -14,16 +15,9 @@
 using namespace numerics_test;
 using Eigen::Index;
 using Eigen::MatrixXf;
+using test_support::same_bits;
 
 namespace {
-
-testing::AssertionResult same_bits(const MatrixXf& a, const MatrixXf& b) {
-  for (Index i = 0; i < a.size(); ++i)
-    if (std::memcmp(a.data() + i, b.data() + i, sizeof(float)) != 0)
-      return testing::AssertionFailure() << a.rows() << " x " << a.cols() << ", element " << i << ": " << a.data()[i]
-                                         << " against " << b.data()[i];
-  return testing::AssertionSuccess();
-}
 
 MatrixXf run(const MatrixXf& a, const MatrixXf& b, int products, int threads = 1) {
   MatrixXf c = MatrixXf::Constant(a.rows(), b.cols(), std::nanf(""));

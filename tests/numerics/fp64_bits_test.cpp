@@ -1,19 +1,17 @@
 // FP64: the bits of amx::gemm() are those of the integer reference, for every product count, shape, stride, thread
 // count, rounding mode and blocking.
+#include "digit_problem.hpp"
 #include "matrices.hpp"
 #include "odd_engines.hpp"
 #include "reference/fp64_reference.hpp"
+#include "support/same_bits.hpp"
 
 #include <amx/gemm.hpp>
 #include <amx/products.hpp>
 
-#include "driver.hpp"
-#include "scan.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cfenv>
-#include <cstring>
 #include <thread>
 
 #ifdef _OPENMP
@@ -23,18 +21,9 @@
 using namespace numerics_test;
 using Eigen::Index;
 using Eigen::MatrixXd;
+using test_support::same_bits;
 
 namespace {
-
-testing::AssertionResult same_bits(const MatrixXd& a, const MatrixXd& b) {
-  for (Index i = 0; i < a.size(); ++i)
-    if (std::memcmp(a.data() + i, b.data() + i, sizeof(double)) != 0)
-      return testing::AssertionFailure() << a.rows() << " x " << a.cols() << ", element " << i << ": "
-                                         << testing::PrintToString(a.data()[i]) << " against "
-                                         << testing::PrintToString(b.data()[i]) << ", difference "
-                                         << a.data()[i] - b.data()[i];
-  return testing::AssertionSuccess();
-}
 
 MatrixXd run(const MatrixXd& a, const MatrixXd& b, int products, int threads = 1,
              amx::OutOfRange out_of_range = amx::OutOfRange::rescale) {
@@ -203,32 +192,15 @@ TEST(Fp64Bits, RescaleCoversAllFiniteNumbers) {
 
 // ---- Internals: odd tile shapes, super-blocks, parts of C ----
 
-struct Scanned {
-  Scanned(const MatrixXd& a, const MatrixXd& b)
-      : a_exponents(static_cast<std::size_t>(a.rows())), b_exponents(static_cast<std::size_t>(b.cols())) {
-    amx::detail::scan<double>({a.data(), a.rows(), a.cols(), 1, a.rows(), nullptr}, a_exponents.data(), 1);
-    amx::detail::scan<double>({b.data(), b.cols(), b.rows(), b.rows(), 1, nullptr}, b_exponents.data(), 1);
-  }
-  std::vector<int> a_exponents, b_exponents;
-};
-
-amx::detail::GemmArguments<double> arguments(const MatrixXd& a, const MatrixXd& b, MatrixXd& c, int products) {
-  return {a.rows(), b.cols(), a.cols(), 1.0,      a.data(), 1,        a.rows(), b.data(),
-          1,        b.rows(), 0.0,      c.data(), 1,        c.rows(), products, amx::detail::Fill::full};
-}
-
 TEST(Fp64Bits, OddTileShapesAndSuperBlocks) {
   for (const int products : kDoubleProducts) {
     const int slices = amx::slices_for<double>(products);
     const MatrixXd a = matrix(Kind::all_digits_large, 53, 300), b = matrix(Kind::wide_rows, 300, 61);
     const MatrixXd expected = reference::product(a, b, slices);
-    const Scanned scanned(a, b);
     MatrixXd c(53, 61);
-    const amx::detail::GemmArguments<double> args = arguments(a, b, c, products);
+    const DigitProblem digits(a, b, c, products);
     for (const amx::detail::Engine<double>* engine : kDigitEngines) {
-      const amx::detail::Problem<double> problem{
-          args,   scanned.a_exponents.data(),          scanned.b_exponents.data(),
-          slices, amx::detail::digit_schedule(slices), *engine};
+      const amx::detail::Problem<double> problem = digits.on(*engine);
       c.setConstant(std::nan(""));
       amx::detail::gemm_plain(problem);
       EXPECT_TRUE(same_bits(c, expected));
@@ -258,13 +230,10 @@ TEST(Fp64Bits, PartsOfC) {
     for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {130, 40}, {40, 130}, {1, 1}}) {
       const MatrixXd a = matrix(Kind::uniform, m, 20), b = matrix(Kind::uniform, 20, n);
       const MatrixXd expected = reference::product(a, b, 3);
-      const Scanned scanned(a, b);
       MatrixXd c = MatrixXd::Constant(m, n, std::nan(""));
-      amx::detail::GemmArguments<double> args = arguments(a, b, c, 6);
-      args.fill = fill;
-      amx::detail::gemm_blocked<double>({args, scanned.a_exponents.data(), scanned.b_exponents.data(), 3,
-                                         amx::detail::digit_schedule(3), *kDigitEngines[0]},
-                                        2, {64, 64, 256});
+      DigitProblem digits(a, b, c, 6);
+      digits.arguments.fill = fill;
+      amx::detail::gemm_blocked(digits.on(*kDigitEngines[0]), 2, {64, 64, 256});
       for (Index j = 0; j < n; ++j)
         for (Index i = 0; i < m; ++i)
           if (wanted(fill, i, j)) {

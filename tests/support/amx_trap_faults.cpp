@@ -32,13 +32,10 @@ std::string tile_name(int tile) { return "tmm" + std::to_string(tile); }
 
 std::string operands(const Instruction& instruction, const Address& address) {
   switch (instruction.kind) {
-    case Kind::kTilerelease:
-      return "";
+    case Kind::kTilerelease: return "";
     case Kind::kLdtilecfg:
-    case Kind::kSttilecfg:
-      return " [" + hexadecimal(address.start) + "]";
-    case Kind::kTilezero:
-      return " " + tile_name(instruction.dest);
+    case Kind::kSttilecfg: return " [" + hexadecimal(address.start) + "]";
+    case Kind::kTilezero: return " " + tile_name(instruction.dest);
     case Kind::kTdpbf16ps:
       return " " + tile_name(instruction.dest) + ", " + tile_name(instruction.src1) + ", " +
              tile_name(instruction.src2);

@@ -129,14 +129,11 @@ void multiply(const Instruction& instruction, DotFunction dot, TileState* state)
 Violation execute(const Instruction& instruction, const Address& address, DotFunction dot, TileState* state) {
   Violation violation;
   switch (instruction.kind) {
-    case Kind::kLdtilecfg:
-      return load_config(address, state);
+    case Kind::kLdtilecfg: return load_config(address, state);
     case Kind::kSttilecfg:
       std::memcpy(writable_memory_at(address.start), &state->config, sizeof state->config);
       return {};
-    case Kind::kTilerelease:
-      std::memset(state, 0, sizeof *state);
-      return {};
+    case Kind::kTilerelease: std::memset(state, 0, sizeof *state); return {};
     case Kind::kTilezero:
       violation = check_configured(state->config, instruction.dest);
       if (violation) return violation;
