@@ -6,6 +6,9 @@
 #ifdef AMX_EMULATED_HAVE_AMX
 #include "kernels/amx_bf16.hpp"
 #endif
+#ifdef AMX_EMULATED_HAVE_SIMD
+#include "kernels/simd.hpp"
+#endif
 
 #include <stdexcept>
 #include <string>
@@ -15,7 +18,6 @@ namespace detail {
 namespace {
 
 const char* usable() { return nullptr; }
-const char* not_built() { return "not built: this version of the library has no kernels for it"; }
 
 const Engine<double>& portable_digits() { return kPortableDigits; }
 const Engine<float>& portable_residuals() { return kPortableResiduals; }
@@ -30,10 +32,24 @@ constexpr auto amx_digits = portable_digits;
 constexpr auto amx_residuals = portable_residuals;
 #endif
 
+#ifdef AMX_EMULATED_HAVE_SIMD
+const Engine<double>& avx512_digits() { return kAvx512Digits; }
+const Engine<float>& avx512_residuals() { return kAvx512Residuals; }
+const Engine<double>& avx2_digits() { return kAvx2Digits; }
+const Engine<float>& avx2_residuals() { return kAvx2Residuals; }
+const char* no_avx512() { return avx512_bf16_unusable(); }
+const char* no_avx2() { return avx2_unusable(); }
+#else
+const char* no_simd() { return "not built: the compiler does not target x86-64, or AMX_EMULATED_PORTABLE_ONLY is set"; }
+constexpr auto no_avx512 = no_simd, no_avx2 = no_simd;
+constexpr auto avx512_digits = portable_digits, avx2_digits = portable_digits;
+constexpr auto avx512_residuals = portable_residuals, avx2_residuals = portable_residuals;
+#endif
+
 const BackendEntry kBackends[] = {
     {Backend::amx_bf16, "amx_bf16", amx_digits, amx_residuals, no_amx, true},
-    {Backend::avx512_bf16, "avx512_bf16", nullptr, nullptr, not_built, false},
-    {Backend::avx2, "avx2", nullptr, nullptr, not_built, false},
+    {Backend::avx512_bf16, "avx512_bf16", avx512_digits, avx512_residuals, no_avx512, false},
+    {Backend::avx2, "avx2", avx2_digits, avx2_residuals, no_avx2, false},
     {Backend::portable, "portable", portable_digits, portable_residuals, usable, false},
 };
 

@@ -94,13 +94,36 @@ const char* ask_machine() {
 
 }  // namespace
 
-bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
 #else
-bool has_avx512() { return false; }
 
 namespace {
 const char* ask_machine() { return "AMX needs an x86-64 processor and Linux"; }
 }  // namespace
+#endif
+
+// The compiler's run-time library asks CPUID and XCR0, so "supports" includes the operating system.
+#if defined(__x86_64__) && defined(__GNUC__)
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+const char* avx512_bf16_unusable() {
+  if (!has_avx512()) return "the processor or the operating system has no AVX-512 (F, BW, DQ, VL)";
+  if (!__builtin_cpu_supports("avx512vnni")) return "the processor has AVX-512 but not AVX512_VNNI (CPUID leaf 7)";
+  if (!__builtin_cpu_supports("avx512bf16")) return "the processor has AVX-512 but not AVX512_BF16 (CPUID leaf 7.1)";
+  return nullptr;
+}
+
+const char* avx2_unusable() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+             ? nullptr
+             : "the processor or the operating system has no AVX2 or no FMA";
+}
+#else
+bool has_avx512() { return false; }
+const char* avx512_bf16_unusable() { return "AVX-512 needs an x86-64 processor"; }
+const char* avx2_unusable() { return "AVX2 needs an x86-64 processor"; }
 #endif
 
 namespace {

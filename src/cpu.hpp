@@ -1,4 +1,4 @@
-// Whether this machine can run the AMX kernels, and if not, why: each "no" has its own reason.
+// Whether this machine can run the kernels of a backend, and if not, why: each "no" has its own reason.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,12 @@ const char* amx_unusable(const CpuQueries& queries);
 /// The answer for this machine, found at the first call.
 const char* amx_unusable();
 
-/// Whether processor and system have AVX-512F.
+/// Whether processor and system have AVX-512 F, BW, DQ and VL.
 bool has_avx512();
+
+/// Null if the kernels of the backend can run on this machine, else why not.
+const char* avx512_bf16_unusable();
+const char* avx2_unusable();
 
 /// Replaces the machine's answer: tests that execute AMX instructions by other means set null.
 void override_amx_unusable(const char* reason);

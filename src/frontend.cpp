@@ -63,14 +63,14 @@ const char* reason_of(Verdict verdict) {
 
 /// Scans both operands and enters verdict, offender and reason in the report.
 template <class T>
-void examine(const GemmArguments<T>& args, bool rescale, int threads, int* a_exponents, int* b_exponents,
-             Report& report) {
+void examine(const GemmArguments<T>& args, const OperandKernels<T>* kernels, bool rescale, int threads,
+             int* a_exponents, int* b_exponents, Report& report) {
   const auto start = std::chrono::steady_clock::now();
   const auto threads_for = [&](index_t lines) {  // a thread should have some ten microseconds of work
     return static_cast<int>(std::clamp<index_t>(lines * args.k / 32768, 1, threads));
   };
-  const ScanResult a_scan = scan(a_lines(args, nullptr), a_exponents, threads_for(args.m));
-  const ScanResult b_scan = scan(b_lines(args, nullptr), b_exponents, threads_for(args.n));
+  const ScanResult a_scan = scan(a_lines(args, nullptr), a_exponents, threads_for(args.m), kernels);
+  const ScanResult b_scan = scan(b_lines(args, nullptr), b_exponents, threads_for(args.n), kernels);
   const Finding finding = judge<T>(a_scan, b_scan, args.k, rescale);
   report.verdict = finding.verdict;
   report.operand = finding.operand;
@@ -120,13 +120,15 @@ bool emulate_in_range(const GemmArguments<T>& args, const Options& options, Repo
           thread_workspace(WorkspacePart::exponents, static_cast<std::size_t>(args.m + args.n) * sizeof(int)));
       b_exponents = a_exponents + args.m;
     }
-    examine(args, options.out_of_range == OutOfRange::rescale, threads, a_exponents, b_exponents, report);
+    const Engine<T>& engine = backend.engine<T>();
+    examine(args, engine.operands, options.out_of_range == OutOfRange::rescale, threads, a_exponents, b_exponents,
+            report);
     if (report.verdict != Verdict::in_range) {
       if (options.out_of_range != OutOfRange::error) return false;
       publish(report, options);
       throw_out_of_range(report);
     }
-    const Problem<T> problem{args, a_exponents, b_exponents, report.slices, schedule_of(args), backend.engine<T>()};
+    const Problem<T> problem{args, a_exponents, b_exponents, report.slices, schedule_of(args), engine};
     const DriverStats stats = gemm_blocked(problem, threads);
     report.threads = stats.threads;
     report.pack_seconds = stats.pack_seconds;

@@ -1,8 +1,8 @@
-// What a kernel is: its job, its block sizes, its entry points. Kernels know this file, panel.hpp and schedule.hpp, and
-// nothing above. backend_list.cpp has the table of backends.
+// What a kernel is: its job, its block sizes, its entry points. Kernels know this file, operand.hpp, panel.hpp and
+// schedule.hpp, and nothing above. backend_list.cpp has the table of backends.
 #pragma once
 
-#include "limits.hpp"
+#include "operand.hpp"
 #include "schedule.hpp"
 
 namespace amx::detail {
@@ -19,7 +19,7 @@ struct BlockSizes {
 ///
 /// double: each micro-tile has accumulator_sets(slices) sums of mr * nr doubles; diagonal l is added to set l / 3 with
 /// weight 2^diagonal_weight(l), exactly. float: one sum of mr * nr floats; the call is one panel of at most
-/// kResidualPanel, accumulated by the TDPBF16PS rule in the order of the schedule and added to c once.
+/// kResidualPanel, accumulated by the rule of the engine (docs/numerics.md, section 4) and added to c once.
 template <class T>
 struct KernelJob {
   int m_panels, n_panels, k_steps;
@@ -44,6 +44,8 @@ template <class T>
 struct Engine {
   const BlockSizes* blocks_by_slices;  // [slices - 1]
   void (*run)(const KernelJob<T>&);
+  const OperandKernels<T>* operands = nullptr;  // null: the plain loops
+  Encoding encoding = Encoding::floats;           // integers: double only
   void (*enter)(KernelState&) = nullptr;  // once per thread before its first run(), and after its last; may be null
   void (*leave)(const KernelState&) = nullptr;
 

@@ -4,6 +4,7 @@
 #include "split.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace amx::detail {
 namespace {
@@ -13,6 +14,16 @@ void scatter(const bf16* slice, int half, int pair_stride, bf16* to) {
   for (int k = 0; k < half; ++k) {
     to[k * pair_stride] = slice[k];
     to[k * pair_stride + 1] = slice[half + k];
+  }
+}
+
+/// Digits as BF16 become the same integers as int16.
+void to_integers(bf16* digits, int count) {
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t bits = std::uint32_t{digits[i]} << 16;
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    digits[i] = static_cast<bf16>(static_cast<std::int16_t>(value));
   }
 }
 
@@ -33,6 +44,7 @@ void pack_panel(const LineView<T>& source, const PanelLayout& layout, index_t fi
         for (int k = 0; k < count; ++k) run[k] = x[k * source.k_stride];
         std::fill(run + count, run + kr, T(0));
         split(run, kr, source.exponents ? source.exponents[line] : 0, slices, split_run);
+        if (layout.encoding == Encoding::integers) to_integers(split_run, slices * kr);
       } else {
         std::fill(split_run, split_run + slices * kr, bf16{0});
       }
@@ -43,6 +55,15 @@ void pack_panel(const LineView<T>& source, const PanelLayout& layout, index_t fi
   }
 }
 
+template <class T>
+void pack_panels(const PackJob<T>& job) {
+  for (index_t i = 0; i < job.panels; ++i)
+    pack_panel(*job.source, *job.layout, job.first + i * job.layout->lines, job.k_begin, job.k_end,
+               job.panel + i * job.stride);
+}
+
+template void pack_panels(const PackJob<float>&);
+template void pack_panels(const PackJob<double>&);
 template void pack_panel(const LineView<float>&, const PanelLayout&, index_t, index_t, index_t, bf16*);
 template void pack_panel(const LineView<double>&, const PanelLayout&, index_t, index_t, index_t, bf16*);
 

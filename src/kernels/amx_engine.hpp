@@ -261,8 +261,12 @@ constexpr BlockSizes kDigits[kMaxSlices] = {{16, 32, 32, 16, 16, 256, 192, 256},
 constexpr BlockSizes kResidualBlocks = {32, 32, 32, 16, 16, 256, 192, kResidualPanel};
 constexpr BlockSizes kResiduals[3] = {kResidualBlocks, kResidualBlocks, kResidualBlocks};
 
-constexpr Engine<double> kDigitEngine = {kDigits, run_digits, enter, leave};
-constexpr Engine<float> kResidualEngine = {kResiduals, run_residuals, enter, leave};
+constexpr Engine<double> digit_engine(const OperandKernels<double>& operands) {
+  return {kDigits, run_digits, &operands, Encoding::floats, enter, leave};
+}
+constexpr Engine<float> residual_engine(const OperandKernels<float>& operands) {
+  return {kResiduals, run_residuals, &operands, Encoding::floats, enter, leave};
+}
 
 }  // namespace
 }  // namespace amx::detail

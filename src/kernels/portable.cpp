@@ -1,6 +1,7 @@
 // The portable backend: the engine of portable_engine.hpp in the AMX tile layouts.
 #include "portable.hpp"
 
+#include "operand_tables.hpp"
 #include "portable_engine.hpp"
 
 namespace amx::detail {
@@ -19,7 +20,7 @@ constexpr BlockSizes kResiduals[3] = {kResidualBlocks, kResidualBlocks, kResidua
 
 }  // namespace
 
-const Engine<double> kPortableDigits = {kDigits, run_digits<DigitShape>};
-const Engine<float> kPortableResiduals = {kResiduals, run_residuals<ResidualShape>};
+const Engine<double> kPortableDigits = {kDigits, run_digits<DigitShape>, &kPortableDoubles};
+const Engine<float> kPortableResiduals = {kResiduals, run_residuals<ResidualShape>, &kPortableFloats};
 
 }  // namespace amx::detail
