@@ -27,20 +27,13 @@ class PackTasks {
       : source_(source), layout_(layout), first_(first), panels_(ceil_div(end - first, layout.lines)) {
     constexpr index_t kRunBytes = 2048;
     const bool side_by_side = std::abs(source.line_stride) < std::abs(source.k_stride);
-    per_task_ =
-        side_by_side ? std::max<index_t>(kRunBytes / static_cast<index_t>(sizeof(T)) / layout.lines, 1) : 1;
+    per_task_ = side_by_side ? std::max<index_t>(kRunBytes / static_cast<index_t>(sizeof(T)) / layout.lines, 1) : 1;
     count = ceil_div(panels_, per_task_);
   }
   PackJob<T> job(index_t task, index_t k_begin, index_t k_end, bf16* panels, index_t stride) const {
     const index_t panel = task * per_task_;
-    return {&source_,
-            &layout_,
-            first_ + panel * layout_.lines,
-            std::min(per_task_, panels_ - panel),
-            k_begin,
-            k_end,
-            panels + panel * stride,
-            stride};
+    return {&source_, &layout_, first_ + panel * layout_.lines, std::min(per_task_, panels_ - panel),
+            k_begin,  k_end,    panels + panel * stride,        stride};
   }
 
   index_t count;

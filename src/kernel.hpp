@@ -45,7 +45,7 @@ struct Engine {
   const BlockSizes* blocks_by_slices;  // [slices - 1]
   void (*run)(const KernelJob<T>&);
   const OperandKernels<T>* operands = nullptr;  // null: the plain loops
-  Encoding encoding = Encoding::floats;           // integers: double only
+  Encoding encoding = Encoding::floats;         // integers: double only
   void (*enter)(KernelState&) = nullptr;  // once per thread before its first run(), and after its last; may be null
   void (*leave)(const KernelState&) = nullptr;
 

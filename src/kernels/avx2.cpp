@@ -3,8 +3,8 @@
 #include "simd.hpp"
 #include "simd_engine.hpp"
 
-#include <cstring>
 #include <immintrin.h>
+#include <cstring>
 
 namespace amx::detail {
 namespace {
@@ -48,9 +48,7 @@ struct ResidualVectors {
   using Acc = __m256;
   using Operand = PairOfFloats;
   static Acc zero() { return _mm256_setzero_ps(); }
-  static Operand load(const bf16* x) {
-    return Operand(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
-  }
+  static Operand load(const bf16* x) { return Operand(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x))); }
   static Operand broadcast(const bf16* x) { return Operand(_mm256_set1_epi32(word(x))); }
   static Acc multiply(Acc acc, const Operand& a, const Operand& b) {
     return _mm256_fmadd_ps(a.even, b.even, _mm256_fmadd_ps(a.odd, b.odd, acc));

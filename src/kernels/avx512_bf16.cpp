@@ -3,8 +3,8 @@
 #include "simd.hpp"
 #include "simd_engine.hpp"
 
-#include <cstring>
 #include <immintrin.h>
+#include <cstring>
 
 namespace amx::detail {
 namespace {
@@ -41,7 +41,7 @@ struct ResidualVectors : Block {
   static Acc zero() { return _mm512_setzero_ps(); }
   static Operand load(const bf16* x) { return _mm512_loadu_si512(x); }
   static Operand broadcast(const bf16* x) { return _mm512_set1_epi32(word(x)); }
-  static Acc multiply(Acc acc, Operand a, Operand b) { 
+  static Acc multiply(Acc acc, Operand a, Operand b) {
     return _mm512_dpbf16_ps(acc, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
   }
   static Acc add(Acc x, Acc y) { return _mm512_add_ps(x, y); }

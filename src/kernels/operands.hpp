@@ -287,7 +287,8 @@ void pack_along_k(const T* x, index_t line_stride, int lines, const int* exponen
     else
       transposed.put(words, layout.slices, i);
   }
-  if (!pairs_adjacent) transposed.store(layout.slices, kPairs, lines, step, layout.slice_elements(), layout.pair_stride);
+  if (!pairs_adjacent)
+    transposed.store(layout.slices, kPairs, lines, step, layout.slice_elements(), layout.pair_stride);
 }
 
 /// The cache lines of the next but one group of lines; where there is none, of memory that need not exist.
@@ -314,7 +315,8 @@ void pack_across(const T* x, index_t k_stride, int lines, const Scales& scales, 
     else
       transposed.put(words, layout.slices, pair);
   }
-  if (!lines_adjacent) transposed.store(layout.slices, lines, kPairs, step, layout.slice_elements(), layout.line_stride);
+  if (!lines_adjacent)
+    transposed.store(layout.slices, lines, kPairs, step, layout.slice_elements(), layout.line_stride);
 }
 
 template <Encoding kEncoding, class T>
@@ -356,7 +358,8 @@ void pack_steps(const PackJob<T>& job) {
     for (index_t i = 0; i < job.panels; ++i)
       for (int line = 0; line < layout.lines; line += unit)
         pack_group<kEncoding>(*job.source, layout, job.first + i * layout.lines, line,
-                              layout.lines - line < unit ? layout.lines - line : unit, k0, count, step + i * job.stride);
+                              layout.lines - line < unit ? layout.lines - line : unit, k0, count,
+                              step + i * job.stride);
   }
 }
 

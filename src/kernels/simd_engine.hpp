@@ -6,8 +6,8 @@
 // of panel.hpp with one tile per panel and kr = 32, so a k step is 16 words per line.
 //
 // FP64 digits are int16 and summed in int32, exactly, a diagonal at a time; so a diagonal is drained once per chunk,
-// where FP32 accumulators would have to be drained every 256 / (l + 1) elements of k. FP32 residuals are BF16 and summed
-// in float by the rule of VDPBF16PS (docs/numerics.md, section 4.2).
+// where FP32 accumulators would have to be drained every 256 / (l + 1) elements of k. FP32 residuals are BF16 and
+// summed in float by the rule of VDPBF16PS (docs/numerics.md, section 4.2).
 //
 // Everything is in an unnamed namespace, see operands.hpp.
 #pragma once

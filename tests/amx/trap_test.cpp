@@ -240,8 +240,11 @@ TEST_F(TrapTest, EachThreadHasItsOwnTiles) {
   const auto from = counted_bytes(64);
   TRAP_LDTILECFG(&mine);
   TRAP_TILELOADD(0, from.data(), 8);
-  std::thread([&from] {
-    EXPECT_TRUE(same(stored_config(), Config())) << "a thread starts in the initial state";
+  std::thread([&from, this] {
+    // Linux lets a thread inherit the configuration, though not the tiles, of the thread that starts it.
+    if (!native()) {
+      EXPECT_TRUE(same(stored_config(), Config()));
+    }
     const Config other{{1, 4}, {2, 16}};
     TRAP_LDTILECFG(&other);
     TRAP_TILELOADD(0, from.data() + 48, 16);

@@ -210,7 +210,7 @@ TEST_F(Fallback, RescaleEmulates) {
   amx::Options options;
   options.out_of_range = amx::OutOfRange::rescale;
   c.noalias() = amx::emulated<21>(a, options) * b;
-  EXPECT_EQ("portable", std::string(amx::last_report().backend).substr(0, 8));
+  EXPECT_NE("native", amx::last_report().backend);
   const Matrix<double> native = a * b;
   EXPECT_LE((c - native).norm(), 1e-14 * native.norm());
 }

@@ -1,6 +1,8 @@
-// Errors against exact products: the bounds of docs/numerics.md on adversarial operands, and the published figures.
+// Errors against exact products, on every backend: the bounds of docs/numerics.md on adversarial operands, and the
+// published figures.
 #include "matrices.hpp"
 #include "reference/exact.hpp"
+#include "support/backends.hpp"
 
 #include <amx/gemm.hpp>
 #include <amx/products.hpp>
@@ -16,10 +18,10 @@ template <class T>
 using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
 
 template <class T>
-Matrix<T> run(const Matrix<T>& a, const Matrix<T>& b, int products) {
+Matrix<T> run(const Matrix<T>& a, const Matrix<T>& b, int products, amx::Backend backend = amx::Backend::automatic) {
   Matrix<T> c(a.rows(), b.cols());
   EXPECT_EQ(amx::Verdict::in_range, amx::gemm(a.rows(), b.cols(), a.cols(), T(1), a.data(), 1, a.rows(), b.data(), 1,
-                                              b.rows(), T(0), c.data(), 1, c.rows(), products));
+                                              b.rows(), T(0), c.data(), 1, c.rows(), products, {backend}));
   return c;
 }
 
@@ -44,6 +46,13 @@ TEST(Bounds, Fp64Theorem1) {
   }
 }
 
+std::vector<std::pair<int, amx::Backend>> floats_on_all_backends() {
+  std::vector<std::pair<int, amx::Backend>> all;
+  for (const int products : kFloatProducts)
+    for (const amx::Backend backend : test_support::usable_backends()) all.emplace_back(products, backend);
+  return all;
+}
+
 TEST(Bounds, Fp32Componentwise) {
   for (const int exponents : {0, 10, 30}) {
     const auto draw = [&] {
@@ -52,12 +61,14 @@ TEST(Bounds, Fp32Componentwise) {
     const Matrix<float> a = Matrix<float>::NullaryExpr(12, 700, draw), b = Matrix<float>::NullaryExpr(700, 14, draw);
     const reference::ExactMatrix exact = reference::exact_product(a, b);
     const Eigen::MatrixXd product_of_magnitudes = a.cast<double>().cwiseAbs() * b.cast<double>().cwiseAbs();
-    for (const int products : kFloatProducts) {
-      SCOPED_TRACE(testing::Message() << "exponents " << exponents << ", products " << products);
-      const Matrix<float> c = run(a, b, products);
+    for (const auto& [products, backend] : floats_on_all_backends()) {
+      SCOPED_TRACE(testing::Message() << "exponents " << exponents << ", products " << products << ", "
+                                      << to_string(backend));
+      const Matrix<float> c = run(a, b, products, backend);
+      const double factor = reference::fp32_bound(700, products, reference::rule_of(to_string(backend)));
       for (Index j = 0; j < 14; ++j)
         for (Index i = 0; i < 12; ++i) {
-          const double bound = reference::fp32_bound(700, products) * product_of_magnitudes(i, j);
+          const double bound = factor * product_of_magnitudes(i, j);
           const double error = magnitude(reference::Exact(c(i, j)) - exact[static_cast<std::size_t>(j * 12 + i)]);
           if (!(error <= bound)) ADD_FAILURE() << "(" << i << ", " << j << "): error " << error << ", bound " << bound;
         }
@@ -98,8 +109,12 @@ TEST(Published, TwentyOneProductsBeatDgemm) {
 TEST(Published, SixFp32ProductsBeatSgemm) {
   for (const Index n : {256, 512}) {
     const Matrix<float> a = matrix(Kind::uniform, n, n).cast<float>(), b = matrix(Kind::uniform, n, n).cast<float>();
-    const double emulated = error_of<float>(run(a, b, 6), a, b), native = error_of<float>(a * b, a, b);
-    if (!(emulated <= 0.35 * native)) ADD_FAILURE() << "n " << n << ": " << emulated << " against " << native;
+    const double native = error_of<float>(a * b, a, b);
+    for (const amx::Backend backend : test_support::usable_backends()) {
+      const double emulated = error_of<float>(run(a, b, 6, backend), a, b);
+      if (!(emulated <= 0.35 * native))
+        ADD_FAILURE() << "n " << n << ", " << to_string(backend) << ": " << emulated << " against " << native;
+    }
   }
 }
 

@@ -1,7 +1,9 @@
-// FP32: the bits of amx::gemm() are those of the scalar TDPBF16PS model, for every product count and shape.
+// FP32: the bits of amx::gemm() are those of the scalar model of the backend's rule, TDPBF16PS or VDPBF16PS, for every
+// product count and shape.
 #include "matrices.hpp"
 #include "odd_engines.hpp"
 #include "reference/fp32_reference.hpp"
+#include "support/backends.hpp"
 #include "support/same_bits.hpp"
 
 #include <amx/gemm.hpp>
@@ -19,13 +21,26 @@ using test_support::same_bits;
 
 namespace {
 
-MatrixXf run(const MatrixXf& a, const MatrixXf& b, int products, int threads = 1) {
+MatrixXf run(const MatrixXf& a, const MatrixXf& b, int products, int threads, amx::Backend backend) {
   MatrixXf c = MatrixXf::Constant(a.rows(), b.cols(), std::nanf(""));
   amx::Options options;
   options.threads = threads;
+  options.backend = backend;
   EXPECT_EQ(amx::Verdict::in_range, amx::gemm(a.rows(), b.cols(), a.cols(), 1.0f, a.data(), 1, a.rows(), b.data(), 1,
                                               b.rows(), 0.0f, c.data(), 1, c.rows(), products, options));
   return c;
+}
+
+/// The product on every backend that this machine runs has the bits of its model.
+void expect_definition(const MatrixXf& a, const MatrixXf& b, int products, int threads = 1) {
+  for (const reference::Rule rule : {reference::Rule::tile, reference::Rule::vector}) {
+    MatrixXf expected;
+    for (const amx::Backend backend : test_support::usable_backends()) {
+      if (reference::rule_of(to_string(backend)) != rule) continue;
+      if (expected.size() == 0) expected = reference::product(a, b, products, rule);
+      EXPECT_TRUE(same_bits(run(a, b, products, threads, backend), expected)) << to_string(backend);
+    }
+  }
 }
 
 /// Exponents within the range of the FP32 path, signs and zeros as they come.
@@ -47,6 +62,10 @@ TEST(Fp32Reference, ByHand) {
   EXPECT_EQ(1.0f + 0x1p-23f, reference::tdpbf16ps(0, a_even, b, a_odd, b));
   a_even[0] = 0x1p-130f;  // a subnormal operand counts as zero
   EXPECT_EQ(0x1p-22f, reference::tdpbf16ps(0, a_even, b, a_odd, b));
+  // The odd member first: 1 + 2^-24 is a tie, to 1, and 2^-24 then another; the other way round they would add up.
+  EXPECT_EQ(1.0f, reference::vdpbf16ps(0, 0x1p-24f, 1, 1, 1));
+  EXPECT_EQ(1.0f, reference::vdpbf16ps(1, 0x1p-24f, 1, 0x1p-24f, 1));
+  EXPECT_EQ(1.0f + 0x1p-23f, reference::vdpbf16ps(0x1p-24f, 1, 1, 0x1p-24f, 1));
 }
 
 TEST(Fp32Bits, ShapesAroundEveryBlockEdge) {
@@ -58,7 +77,7 @@ TEST(Fp32Bits, ShapesAroundEveryBlockEdge) {
       const int products = kFloatProducts[turn++ % 4];
       SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", products " << products);
       const MatrixXf a = matrix(m, k, 20), b = matrix(k, n, 3);
-      EXPECT_TRUE(same_bits(run(a, b, products, 1 + turn % 3), reference::product(a, b, products)));
+      expect_definition(a, b, products, 1 + turn % 3);
     }
 }
 
@@ -67,10 +86,10 @@ TEST(Fp32Bits, LongReductionsAndThreads) {
     for (const int products : kFloatProducts) {
       SCOPED_TRACE(testing::Message() << "k " << k << ", products " << products);
       const MatrixXf a = matrix(9, k, 8), b = matrix(k, 11, 8);
-      EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, products)));
+      expect_definition(a, b, products);
     }
-  const MatrixXf a = matrix(140, 300, 8), b = matrix(300, 150, 8), expected = reference::product(a, b, 6);
-  for (const int threads : {1, 2, 3, 4}) EXPECT_TRUE(same_bits(run(a, b, 6, threads), expected));
+  const MatrixXf a = matrix(140, 300, 8), b = matrix(300, 150, 8);
+  for (const int threads : {1, 2, 3, 4}) expect_definition(a, b, 6, threads);
 }
 
 // On the edges of the range no slice, product or sum is subnormal or overflows, so the model's flushes do nothing and
@@ -88,28 +107,30 @@ TEST(Fp32Bits, EdgesOfTheRange) {
                                                      {-2, 100, -2, 17},
                                                      {120, 126, -103 + 23, -10}}) {
     const MatrixXf a = with_exponents(20, 60, a_low, a_high), b = with_exponents(60, 20, b_low, b_high);
-    for (const int products : kFloatProducts)
-      EXPECT_TRUE(same_bits(run(a, b, products), reference::product(a, b, products)));
+    for (const int products : kFloatProducts) expect_definition(a, b, products);
   }
 }
 
 TEST(Fp32Bits, RoundingModeOfTheCallerDoesNotMatter) {
-  const MatrixXf a = matrix(40, 300, 5), b = matrix(300, 100, 5), expected = run(a, b, 6);
-  std::fesetround(FE_UPWARD);
-  const MatrixXf c = run(a, b, 6, 2);
-  EXPECT_EQ(FE_UPWARD, std::fegetround());
-  std::fesetround(FE_TONEAREST);
-  EXPECT_TRUE(same_bits(c, expected));
+  const MatrixXf a = matrix(40, 300, 5), b = matrix(300, 100, 5);
+  for (const amx::Backend backend : test_support::usable_backends()) {
+    const MatrixXf expected = run(a, b, 6, 1, backend);
+    std::fesetround(FE_UPWARD);
+    const MatrixXf c = run(a, b, 6, 2, backend);
+    EXPECT_EQ(FE_UPWARD, std::fegetround());
+    std::fesetround(FE_TONEAREST);
+    EXPECT_TRUE(same_bits(c, expected)) << to_string(backend);
+  }
 }
 
 TEST(Fp32Bits, OddTileShapes) {
   const MatrixXf a = matrix(53, 600, 5), b = matrix(600, 61, 5);
   MatrixXf c(53, 61);
   for (const int products : kFloatProducts) {
-    const MatrixXf expected = reference::product(a, b, products);
     const amx::detail::GemmArguments<float> args{
         53, 61, 600, 1.0f, a.data(), 1, 53, b.data(), 1, 600, 0.0f, c.data(), 1, 53, products, amx::detail::Fill::full};
-    for (const amx::detail::Engine<float>* engine : kResidualEngines) {
+    for (const auto& [engine, backend] : residual_engines()) {
+      const MatrixXf expected = reference::product(a, b, products, reference::rule_of(to_string(backend)));
       const amx::detail::Problem<float> problem{
           args, nullptr, nullptr, amx::slices_for<float>(products), amx::detail::residual_schedule(products), *engine};
       c.setConstant(std::nanf(""));

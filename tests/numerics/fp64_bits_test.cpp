@@ -1,9 +1,10 @@
-// FP64: the bits of amx::gemm() are those of the integer reference, for every product count, shape, stride, thread
-// count, rounding mode and blocking.
+// FP64: the bits of amx::gemm() are those of the integer reference, for every backend, product count, shape, stride,
+// thread count, rounding mode and blocking.
 #include "digit_problem.hpp"
 #include "matrices.hpp"
 #include "odd_engines.hpp"
 #include "reference/fp64_reference.hpp"
+#include "support/backends.hpp"
 #include "support/same_bits.hpp"
 
 #include <amx/gemm.hpp>
@@ -25,15 +26,22 @@ using test_support::same_bits;
 
 namespace {
 
-MatrixXd run(const MatrixXd& a, const MatrixXd& b, int products, int threads = 1,
-             amx::OutOfRange out_of_range = amx::OutOfRange::rescale) {
-  MatrixXd c = MatrixXd::Constant(a.rows(), b.cols(), std::nan(""));
-  amx::Options options;
-  options.threads = threads;
-  options.out_of_range = out_of_range;
-  EXPECT_EQ(amx::Verdict::in_range, amx::gemm(a.rows(), b.cols(), a.cols(), 1.0, a.data(), 1, a.rows(), b.data(), 1,
-                                              b.rows(), 0.0, c.data(), 1, c.rows(), products, options));
-  return c;
+/// The product; fails unless every backend that this machine runs gives the same bits.
+MatrixXd run(const MatrixXd& a, const MatrixXd& b, int products, int threads = 1) {
+  MatrixXd first;
+  for (const amx::Backend backend : test_support::usable_backends()) {
+    MatrixXd c = MatrixXd::Constant(a.rows(), b.cols(), std::nan(""));
+    amx::Options options;
+    options.backend = backend;
+    options.threads = threads;
+    options.out_of_range = amx::OutOfRange::rescale;
+    EXPECT_EQ(amx::Verdict::in_range, amx::gemm(a.rows(), b.cols(), a.cols(), 1.0, a.data(), 1, a.rows(), b.data(), 1,
+                                                b.rows(), 0.0, c.data(), 1, c.rows(), products, options));
+    EXPECT_EQ(to_string(backend), amx::last_report().backend);
+    if (first.size() == 0) first = c;
+    EXPECT_TRUE(same_bits(c, first)) << to_string(backend);
+  }
+  return first;
 }
 
 TEST(Fp64Reference, RoundsOnce) {
@@ -104,7 +112,7 @@ TEST(Fp64Bits, ThreadsDoNotMatter) {
     for (const int threads : {2, 3, 4, 64}) {
       EXPECT_TRUE(same_bits(run(a, b, products, threads), one));
 #ifdef AMX_TEST_OPENMP
-      EXPECT_EQ(std::min(threads, 12), amx::last_report().threads);  // 4 x 3 blocks of 64 x 64
+      EXPECT_EQ(std::min(threads, 12), amx::last_report().threads);  // portable, the last: 4 x 3 blocks of 64 x 64
 #endif
     }
   }
@@ -151,20 +159,27 @@ TEST(Fp64Bits, AlphaBetaAndStrides) {
   for (const double alpha : {1.0, -1.0, 0.7, -3e10})
     for (const double beta : {0.0, 1.0, -1.0, 0.3}) {
       const MatrixXd expected = reference::gemm(alpha, a, b, beta, c0, 6);
-      MatrixXd c = c0;
-      EXPECT_EQ(amx::Verdict::in_range,
-                amx::gemm(33, 35, 40, alpha, a.data(), 1, 33, b.data(), 1, 40, beta, c.data(), 1, 33, 21));
-      EXPECT_TRUE(same_bits(c, expected));
-      MatrixXd wide = MatrixXd::Constant(70, 80, 5.0);  // C with strides 2 and 140
-      for (Index j = 0; j < 35; ++j)
-        for (Index i = 0; i < 33; ++i) wide(2 * i, 2 * j) = c0(i, j);
-      EXPECT_EQ(amx::Verdict::in_range,
-                amx::gemm(33, 35, 40, alpha, ar.data(), 40, 1, br.data(), 35, 1, beta, wide.data(), 2, 140, 21));
-      for (Index j = 0; j < 80; ++j)
-        for (Index i = 0; i < 70; ++i) {
-          const bool inside = i % 2 == 0 && j % 2 == 0 && i < 66 && j < 70;
-          EXPECT_EQ(inside ? expected(i / 2, j / 2) : 5.0, wide(i, j));
-        }
+      for (const amx::Backend backend : test_support::usable_backends()) {
+        const amx::Options options{backend};
+        MatrixXd c = c0;
+        EXPECT_EQ(amx::Verdict::in_range,
+                  amx::gemm(33, 35, 40, alpha, a.data(), 1, 33, b.data(), 1, 40, beta, c.data(), 1, 33, 21, options));
+        EXPECT_TRUE(same_bits(c, expected));
+        MatrixXd wide = MatrixXd::Constant(70, 80, 5.0);  // C with strides 2 and 140
+        for (Index j = 0; j < 35; ++j)
+          for (Index i = 0; i < 33; ++i) wide(2 * i, 2 * j) = c0(i, j);
+        EXPECT_EQ(amx::Verdict::in_range, amx::gemm(33, 35, 40, alpha, ar.data(), 40, 1, br.data(), 35, 1, beta,
+                                                    wide.data(), 2, 140, 21, options));
+        for (Index j = 0; j < 80; ++j)
+          for (Index i = 0; i < 70; ++i) {
+            const bool inside = i % 2 == 0 && j % 2 == 0 && i < 66 && j < 70;
+            EXPECT_EQ(inside ? expected(i / 2, j / 2) : 5.0, wide(i, j));
+          }
+        MatrixXd rows = c0.transpose();  // C by rows
+        EXPECT_EQ(amx::Verdict::in_range, amx::gemm(33, 35, 40, alpha, a.data(), 1, 33, b.data(), 1, 40, beta,
+                                                    rows.data(), 35, 1, 21, options));
+        EXPECT_TRUE(same_bits(rows.transpose(), expected));
+      }
     }
   // Zero strides: one row of A and one element of B, repeated.
   MatrixXd c(33, 35);
@@ -199,7 +214,7 @@ TEST(Fp64Bits, OddTileShapesAndSuperBlocks) {
     const MatrixXd expected = reference::product(a, b, slices);
     MatrixXd c(53, 61);
     const DigitProblem digits(a, b, c, products);
-    for (const amx::detail::Engine<double>* engine : kDigitEngines) {
+    for (const amx::detail::Engine<double>* engine : digit_engines()) {
       const amx::detail::Problem<double> problem = digits.on(*engine);
       c.setConstant(std::nan(""));
       amx::detail::gemm_plain(problem);
@@ -230,17 +245,19 @@ TEST(Fp64Bits, PartsOfC) {
     for (const auto& [m, n] : {std::pair<Index, Index>{100, 100}, {130, 40}, {40, 130}, {1, 1}}) {
       const MatrixXd a = matrix(Kind::uniform, m, 20), b = matrix(Kind::uniform, 20, n);
       const MatrixXd expected = reference::product(a, b, 3);
-      MatrixXd c = MatrixXd::Constant(m, n, std::nan(""));
-      DigitProblem digits(a, b, c, 6);
-      digits.arguments.fill = fill;
-      amx::detail::gemm_blocked(digits.on(*kDigitEngines[0]), 2, {64, 64, 256});
-      for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < m; ++i)
-          if (wanted(fill, i, j)) {
-            EXPECT_EQ(expected(i, j), c(i, j));
-          } else {
-            EXPECT_TRUE(std::isnan(c(i, j)));
-          }
+      for (const amx::detail::Engine<double>* engine : digit_engines()) {
+        MatrixXd c = MatrixXd::Constant(m, n, std::nan(""));
+        DigitProblem digits(a, b, c, 6);
+        digits.arguments.fill = fill;
+        amx::detail::gemm_blocked(digits.on(*engine), 2, {64, 64, 256});
+        for (Index j = 0; j < n; ++j)
+          for (Index i = 0; i < m; ++i)
+            if (wanted(fill, i, j)) {
+              EXPECT_EQ(expected(i, j), c(i, j));
+            } else {
+              EXPECT_TRUE(std::isnan(c(i, j)));
+            }
+      }
     }
 }
 

@@ -1,8 +1,12 @@
-// Engines with odd tile shapes beside the portable one: nothing above a kernel may assume a layout.
+// The engines that this machine runs, and portable ones with odd tile shapes: nothing above a kernel may assume a
+// layout.
 #pragma once
 
-#include "kernels/portable.hpp"
+#include "backend_list.hpp"
 #include "kernels/portable_engine.hpp"
+#include "support/backends.hpp"
+
+#include <vector>
 
 namespace numerics_test {
 
@@ -31,8 +35,23 @@ inline const Engine<float> kOddResiduals = {kForAll<kResidual>,
 
 }  // namespace odd
 
-inline const Engine<double>* const kDigitEngines[] = {&amx::detail::kPortableDigits, &odd::kSmallDigits,
-                                                      &odd::kTiledDigits, &odd::kLongDigits};
-inline const Engine<float>* const kResidualEngines[] = {&amx::detail::kPortableResiduals, &odd::kOddResiduals};
+inline std::vector<const Engine<double>*> digit_engines() {
+  std::vector<const Engine<double>*> engines = {&odd::kSmallDigits, &odd::kTiledDigits, &odd::kLongDigits};
+  for (const amx::Backend backend : test_support::usable_backends())
+    engines.push_back(&amx::detail::choose_backend(backend).engine<double>());
+  return engines;
+}
+
+struct ResidualEngine {
+  const Engine<float>* engine;
+  amx::Backend backend;  // whose rule of summation it follows
+};
+
+inline std::vector<ResidualEngine> residual_engines() {
+  std::vector<ResidualEngine> engines = {{&odd::kOddResiduals, amx::Backend::portable}};
+  for (const amx::Backend backend : test_support::usable_backends())
+    engines.push_back({&amx::detail::choose_backend(backend).engine<float>(), backend});
+  return engines;
+}
 
 }  // namespace numerics_test

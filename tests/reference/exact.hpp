@@ -1,6 +1,7 @@
 // Exact products in Boost's cpp_bin_float, and the error bounds of docs/numerics.md.
 #pragma once
 
+#include "fp32_reference.hpp"
 #include "fp64_reference.hpp"
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
@@ -30,7 +31,7 @@ inline double fp64_bound(Eigen::Index k, int v, int w, int slices, double c) {
 }
 
 /// Section 4: the factor of (|A||B|)_ij.
-inline double fp32_bound(Eigen::Index k, int products) {
+inline double fp32_bound(Eigen::Index k, int products, Rule rule) {
   const double u = std::ldexp(1.0, -24), t = std::ceil(static_cast<double>(k) / 256);
   const auto gamma = [u](double n) { return n * u / (1 - n * u); };
   const double dropped = products == 1   ? std::ldexp(1.0, -7) + std::ldexp(1.0, -16)
@@ -41,7 +42,8 @@ inline double fp32_bound(Eigen::Index k, int products) {
                        : products == 3 ? std::ldexp(1.0, -7) + std::ldexp(1.0, -15)
                                        : std::ldexp(1.0, -7) + std::ldexp(1.0, -13);
   const double leading = (1 + std::ldexp(1.0, -8)) * (1 + std::ldexp(1.0, -8));
-  return dropped + leading * gamma(t + 23) + small * gamma(t + 23 + 8 * (products - 1));
+  if (rule == Rule::tile) return dropped + leading * gamma(t + 23) + small * gamma(t + 23 + 8 * (products - 1));
+  return dropped + leading * gamma(t + 38) + small * gamma(t + 6 + 256 * (products - 1));
 }
 
 }  // namespace reference

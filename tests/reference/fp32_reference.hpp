@@ -1,4 +1,4 @@
-// The FP32 product by a scalar model of TDPBF16PS, from the definition in docs/numerics.md, section 4.
+// The FP32 product by scalar models of TDPBF16PS and VDPBF16PS, from the definitions in docs/numerics.md, section 4.
 #pragma once
 
 #include <Eigen/Core>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -53,7 +54,50 @@ inline std::vector<Pairs> passes_of(int products) {
   }
 }
 
-inline Eigen::MatrixXf product(const Eigen::MatrixXf& a, const Eigen::MatrixXf& b, int products) {
+/// How a backend sums a panel (docs/numerics.md, 4.1 and 4.2).
+enum class Rule { tile, vector };
+
+inline Rule rule_of(std::string_view backend) {
+  return backend == "avx512_bf16" || backend == "avx2" ? Rule::vector : Rule::tile;
+}
+
+/// A panel of one element of C by the rule of TDPBF16PS; x and y: slices of one line, `padded` apart.
+inline float tile_panel(const float* x, const float* y, Eigen::Index padded, Eigen::Index length, int products) {
+  float acc = 0;
+  for (const Pairs& pass : passes_of(products))
+    for (Eigen::Index k = 0; k < length; k += 32)
+      for (const auto& [p, q] : pass) {
+        const float *xs = x + p * padded + k, *ys = y + q * padded + k;
+        acc = tdpbf16ps(acc, xs, ys, xs + 16, ys + 16);
+      }
+  return acc;
+}
+
+/// One element of the destination of VDPBF16PS: odd member, then even member, subnormals are zero.
+inline float vdpbf16ps(float acc, float a_even, float b_even, float a_odd, float b_odd) {
+  acc = flush(std::fma(flush(a_odd), flush(b_odd), flush(acc)));
+  return flush(std::fma(flush(a_even), flush(b_even), acc));
+}
+
+/// 32 elements of k onto `acc`: pairs (k, k + 16) one after the other.
+inline float vector_step(float acc, const float* x, const float* y) {
+  for (int k = 0; k < 16; ++k) acc = vdpbf16ps(acc, x[k], y[k], x[k + 16], y[k + 16]);
+  return acc;
+}
+
+/// A panel of one element of C by the rule of VDPBF16PS.
+inline float vector_panel(const float* x, const float* y, Eigen::Index padded, Eigen::Index length, int products) {
+  float total = 0;
+  const std::vector<Pairs> passes = passes_of(products);
+  if (passes.size() > 1)
+    for (const auto& [p, q] : passes[0])
+      for (Eigen::Index k = 0; k < length; k += 32) total = vector_step(total, x + p * padded + k, y + q * padded + k);
+  for (Eigen::Index k = 0; k < length; k += 32) total += vector_step(0, x + k, y + k);
+  return total;
+}
+
+inline Eigen::MatrixXf product(const Eigen::MatrixXf& a, const Eigen::MatrixXf& b, int products,
+                               Rule rule = Rule::tile) {
   const int slices = products == 1 ? 1 : products == 3 ? 2 : 3;
   const Eigen::Index k = a.cols(), padded = (k + 31) / 32 * 32;
   const auto split = [&](const Eigen::MatrixXf& rows) {  // [row][slice][k]
@@ -72,15 +116,11 @@ inline Eigen::MatrixXf product(const Eigen::MatrixXf& a, const Eigen::MatrixXf& 
     for (Eigen::Index j = 0; j < c.cols(); ++j) {
       float total = 0;
       for (Eigen::Index panel = 0; panel < k; panel += 256) {
-        float acc = 0;
-        for (const Pairs& pass : passes_of(products))
-          for (Eigen::Index step = panel; step < std::min(panel + 256, padded); step += 32)
-            for (const auto& [p, q] : pass) {
-              const float* xs = x.data() + (i * slices + p) * padded + step;
-              const float* ys = y.data() + (j * slices + q) * padded + step;
-              acc = tdpbf16ps(acc, xs, ys, xs + 16, ys + 16);
-            }
-        total += acc;
+        const float* xs = x.data() + i * slices * padded + panel;
+        const float* ys = y.data() + j * slices * padded + panel;
+        const Eigen::Index length = std::min<Eigen::Index>(256, padded - panel);
+        total += rule == Rule::tile ? tile_panel(xs, ys, padded, length, products)
+                                    : vector_panel(xs, ys, padded, length, products);
       }
       c(i, j) = total;
     }
