@@ -159,28 +159,43 @@ class Blocked {
            b_ + b_first * b_stride_ + step * pipe_.b_panel.step_elements(), b_stride_, c, c_row_stride_, sums});
     const bool last = s.p_end == pipe_.args.k;
     const bool close = pipe_.several_super_panels && (last || s.p_end % kSuperPanel == 0);
-    for (index_t r = 0; r < m_panels; ++r)
-      for (index_t q = 0; q < n_panels; ++q) {
-        T* tile = c + r * c_row_stride_ + q * sums;
-        if (close) pipe_.close_super_panel(tile);
-        if (last) store_(tile, i + r * blocks.mr, j + q * blocks.nr);
-      }
+    if (close)
+      for (index_t r = 0; r < m_panels; ++r)
+        for (index_t q = 0; q < n_panels; ++q) pipe_.close_super_panel(c + r * c_row_stride_ + q * sums);
+    if (last) reconstruct(c, i, m_panels, j, n_panels);
   }
 
-  /// Phases end in barriers, so one thread's clock tells the time of all.
-  void add_times(Clock::time_point start, Clock::time_point packed) {
-    const Clock::time_point end = Clock::now();
-    int thread = 0, threads = 1;
+  /// Sums of a block to C.
+  void reconstruct(T* c, index_t i, index_t m_panels, index_t j, index_t n_panels) {
+    const Clock::time_point start = Clock::now();
+    for (index_t r = 0; r < m_panels; ++r)
+      for (index_t q = 0; q < n_panels; ++q)
+        store_(c + r * c_row_stride_ + q * pipe_.sums_elements(), i + r * pipe_.blocks.mr, j + q * pipe_.blocks.nr);
+    if (first_thread()) stats_.reconstruct_seconds += seconds_since(start);
+  }
+
+  static double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+  bool first_thread() const {
 #ifdef _OPENMP
-    if (threads_ > 1) {
-      thread = omp_get_thread_num();
-      threads = omp_get_num_threads();
-    }
+    if (threads_ > 1) return omp_get_thread_num() == 0;
 #endif
-    if (thread != 0) return;
-    stats_.threads = threads;
+    return true;
+  }
+
+  /// Phases end in barriers, so one thread's clock tells the time of all. Blocks are shared evenly, so its share of the
+  /// reconstruction tells that of all, too.
+  void add_times(Clock::time_point start, Clock::time_point packed) {
+    if (!first_thread()) return;
+    stats_.threads = 1;
+#ifdef _OPENMP
+    if (threads_ > 1) stats_.threads = omp_get_num_threads();
+#endif
     stats_.pack_seconds += std::chrono::duration<double>(packed - start).count();
-    stats_.product_seconds += std::chrono::duration<double>(end - packed).count();
+    multiply_seconds_ += seconds_since(packed);
+    stats_.product_seconds = multiply_seconds_ - stats_.reconstruct_seconds;
   }
 
   const Pipeline<T> pipe_;
@@ -193,6 +208,7 @@ class Blocked {
   T* c_ = nullptr;
   index_t a_stride_ = 0, b_stride_ = 0, c_row_stride_ = 0;
   DriverStats stats_;
+  double multiply_seconds_ = 0;  // products and reconstruction
 };
 
 }  // namespace

@@ -32,6 +32,7 @@ struct DriverStats {
   int threads = 0;
   double pack_seconds = 0;
   double product_seconds = 0;
+  double reconstruct_seconds = 0;
 };
 
 /// A super-block of C and of k is what is packed at once and shared by the threads: it bounds the workspace. m and n

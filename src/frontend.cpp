@@ -133,6 +133,7 @@ bool emulate_in_range(const GemmArguments<T>& args, const Options& options, Repo
     report.threads = stats.threads;
     report.pack_seconds = stats.pack_seconds;
     report.product_seconds = stats.product_seconds;
+    report.reconstruct_seconds = stats.reconstruct_seconds;
   } else {
     scale_c(args);
     report.threads = 1;

@@ -46,7 +46,7 @@ std::ostream& operator<<(std::ostream& stream, const Report& report) {
   if (!report.reason.empty()) line << ": " << report.reason;
   line.precision(3);
   line << ", threads " << report.threads << ", scan " << report.scan_seconds << " s, pack " << report.pack_seconds
-       << " s, product " << report.product_seconds << " s";
+       << " s, product " << report.product_seconds << " s, reconstruct " << report.reconstruct_seconds << " s";
   return stream << line.str();
 }
 

@@ -34,12 +34,13 @@ struct Report {
   char operand = 0;         ///< 'A' (left factor) or 'B' if one element caused the verdict, else 0
   std::ptrdiff_t row = -1;  ///< of the first such element in row-major order; -1 if none
   std::ptrdiff_t col = -1;
-  double value = 0;            ///< the element, or the offending bound for product_underflow and product_overflow
-  int threads = 0;             ///< that took part; 0 if the library did not compute (native, refused)
-  double scan_seconds = 0;     ///< range scan of both operands
-  double pack_seconds = 0;     ///< split into slices and packing
-  double product_seconds = 0;  ///< component products and reconstruction, or the native product
-  std::string_view reason;     ///< why the product was not emulated, in words; empty if it was
+  double value = 0;                ///< the element, or the offending bound for product_underflow and product_overflow
+  int threads = 0;                 ///< that took part; 0 if the library did not compute (native, refused)
+  double scan_seconds = 0;         ///< range scan of both operands
+  double pack_seconds = 0;         ///< split into slices and packing
+  double product_seconds = 0;      ///< component products, or the native product
+  double reconstruct_seconds = 0;  ///< sums rounded, scaled and written to C
+  std::string_view reason;         ///< why the product was not emulated, in words; empty if it was
 };
 
 /// One line: shape, backend, verdict and reason, times. No newline at the end.

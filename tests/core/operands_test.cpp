@@ -76,8 +76,9 @@ TYPED_TEST(Operands, ScanFindsWhatThePlainLoopFinds) {
   using T = TypeParam;
   for (const Loops<T>& loops : all_loops<T>())
     for (int order = 0; order < kOrders; ++order)
-      for (const auto& [lines, length] :
+      for (const auto& shape :
            {std::pair<index_t, index_t>{1, 1}, {1, 70}, {70, 1}, {3, 5}, {16, 32}, {33, 31}, {130, 67}, {1100, 9}}) {
+        const index_t lines = shape.first, length = shape.second;
         SCOPED_TRACE(testing::Message() << loops.name << ", order " << order << ", " << lines << " x " << length);
         Operand<T> operand(lines, length, order);
         const auto compare = [&] {
