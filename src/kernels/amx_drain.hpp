@@ -1,8 +1,12 @@
-// Draining accumulator tiles between tile products, while the tile unit works on what follows.
+// From stored accumulator tiles to the sums of a micro-tile: where between the products of the AMX kernels which rows
+// are added, planned at compile time.
 //
-// FP64: the accumulators that are due after a k step form a group. They are stored to a scratch set, and then the rows
-// of all of them are added to the sums of the micro-tile, one pass over a sum per group. FP32: stored tiles are added
-// one by one.
+// FP64 accumulators that are due after a k step form a group: they are stored to a set of scratch tiles, and then the
+// rows of all of them are added to the sums of the micro-tile, one pass over a sum per group. Two things decide the
+// speed. There must be no branch between the products, because one that is mispredicted costs more than the vectors
+// that it skips while a backlog of tile instructions waits: so the steps of a micro-tile are unrolled, and what is
+// added after which product is a constant. And a group is read only some products after its last tile store, when that
+// has left the store buffer.
 #pragma once
 
 #include "../limits.hpp"
@@ -29,7 +33,9 @@ inline void store(float* x, Floats v) { _mm512_storeu_ps(x, v); }
 inline Floats add(Floats x, Floats y) { return _mm512_add_ps(x, y); }
 /// y + weight * x. The product with a power of two is exact, so the fused operation rounds as the two would.
 inline Doubles add_scaled(const float* x, double weight, Doubles y) {
-  return _mm512_fmadd_pd(_mm512_cvtps_pd(_mm256_loadu_ps(x)), _mm512_set1_pd(weight), y);
+  // Not _mm512_cvtps_pd: gcc 12 warns of a variable in its own definition of that.
+  const Doubles value = _mm512_maskz_cvtps_pd(0xff, _mm256_loadu_ps(x));
+  return _mm512_fmadd_pd(value, _mm512_set1_pd(weight), y);
 }
 #else
 constexpr int kDoubles = 4, kFloats = 8;
@@ -45,150 +51,137 @@ inline Doubles add_scaled(const float* x, double weight, Doubles y) {
 }
 #endif
 
-/// Diagonals from the returned one on are due after k step `step` of a chunk of `steps`: the cadence is 8, 4, 2, 2, 1,
-/// 1, 1, 1.
-inline int first_due(int step, int steps) {
+/// Diagonals from the returned one on are due after k step `step` of a micro-tile of `steps`: the cadence is 8, 4, 2,
+/// 2, 1, 1, 1, 1.
+constexpr int first_due(int step, int steps) {
   static_assert(drain_cadence(0, 32) == 8 && drain_cadence(1, 32) == 4 && drain_cadence(2, 32) == 2 &&
                 drain_cadence(3, 32) == 2 && drain_cadence(4, 32) == 1 && drain_cadence(7, 32) == 1);
   const int done = step + 1;
   return done == steps || done % 8 == 0 ? 0 : done % 4 == 0 ? 1 : done % 2 == 0 ? 2 : 4;
 }
 
-template <const auto& Order>
-constexpr int highest_diagonal() {
-  int highest = 0;
-  for (const TileProduct& product : Order.products)
-    if (product.a + product.b > highest) highest = product.a + product.b;
-  return highest;
-}
-
-/// Group of stored accumulators of a TileOrder on their way to the sums of a micro-tile.
-template <const auto& Order>
-class DigitDrain {
- public:
-  /// Rows to add per tile product, so that a group is done before the next one is ready: groups come every step if
-  /// there are diagonals from 4 on, else every two steps.
-  static constexpr int kProductsPerGroup = Order.kCount * (highest_diagonal<Order>() >= 4 ? 1 : 2);
-  static constexpr int kRowsPerProduct = (16 * Order.columns + kProductsPerGroup - 1) / kProductsPerGroup;
-
-  float* scratch(int set, int accumulator) { return scratch_[set][accumulator]; }
-
-  void begin(int set, int first, double* sums) {
-    finish();
-    set_ = set;
-    first_ = first;
-    sums_ = sums;
-    row_ = 0;
-  }
-  void work() {
-    if (row_ < kRows) add_until(row_ + kRowsPerProduct < kRows ? row_ + kRowsPerProduct : kRows);
-  }
-  void finish() {
-    if (row_ < kRows) add_until(kRows);
-  }
-
- private:
-  static constexpr int kRows = 16 * Order.columns;  // rows of 16 elements
-  static constexpr auto kStores = plan_stores(Order);
-
-  void add_until(int end) {
-    switch (first_) {
-      case 0: return add_rows<0>(end);
-      case 1: return add_rows<1>(end);
-      case 2: return add_rows<2>(end);
-      default: return add_rows<4>(end);
-    }
-  }
-
-  template <int First>
-  void add_rows(int end) {
-    for (; row_ < end; ++row_) {
-      add_row<First, 0>();
-      add_row<First, 1>();
-      add_row<First, 2>();
-    }
-  }
-
-  /// One row of one column tile: sum += the due diagonals of this accumulator set.
-  template <int First, int Set>
-  void add_row() {
-    if constexpr (any_due(First, Set, 0) || any_due(First, Set, 1)) {
-      const int column = row_ / 16, r = row_ % 16;
-      double* const sum = sums_ + Set * 256 * Order.columns + r * 16 * Order.columns + 16 * column;
-      for (int c = 0; c < 16; c += kDoubles) {
-        Doubles value = load(sum + c);
-        add_accumulators<First, Set>(value, column, 16 * r + c, std::make_index_sequence<6>());
-        store(sum + c, value);
-      }
-    }
-  }
-
-  template <int First, int Set, std::size_t... A>
-  void add_accumulators(Doubles& value, int column, int at, std::index_sequence<A...>) {
-    (add_accumulator<First, Set, static_cast<int>(A)>(value, column, at), ...);
-  }
-  template <int First, int Set, int A>
-  void add_accumulator(Doubles& value, int column, int at) {
-    if constexpr (is_due(First, Set, A)) {
-      constexpr StoreSlot kStore = kStores.of[A];
-      if (Order.columns == 2 && kStore.column != column) return;
-      value = add_scaled(scratch_[set_][A] + at, kDiagonalWeights[kStore.diagonal], value);
-    }
-  }
-
-  static constexpr bool is_due(int first, int set, int accumulator) {
-    return accumulator < Order.accumulators && kStores.of[accumulator].diagonal >= first &&
-           accumulator_set(kStores.of[accumulator].diagonal) == set;
-  }
-  static constexpr bool any_due(int first, int set, int column) {
-    for (int a = 0; a < Order.accumulators; ++a)
-      if (is_due(first, set, a) && kStores.of[a].column == column) return true;
-    return false;
-  }
-
-  alignas(64) float scratch_[2][6][kTileFloats];
-  double* sums_ = nullptr;
-  int set_ = 0, first_ = 0, row_ = kRows;
+/// What is added after one product: units [first, last) of a group of the micro-tile `back` before the present one.
+struct DrainWork {
+  int group, back, first, last;
 };
 
-/// Stored FP32 tiles on their way to the sums of a micro-tile, first in, first out.
-class ResidualDrain {
+/// The drains of a micro-tile of `Steps` k steps. Positions are products from its beginning on.
+template <const auto& Order, int Steps>
+class DrainPlan {
  public:
-  /// Where to store a tile whose 16 x 16 floats shall be added to sum[32 r + c].
-  float* push(float* sum) {
-    if (count_ == kSlots) finish_oldest();
-    const int slot = (oldest_ + count_++) % kSlots;
-    sums_[slot] = sum;
-    return tiles_[slot];
+  static constexpr int kPeriod = Order.kCount * Steps;
+  static constexpr auto kStores = plan_stores(Order);
+  static constexpr int kSets = 4;      // of scratch tiles, used in turn by the groups
+  static constexpr int kMostBack = 3;  // micro-tiles
+
+  static constexpr int highest_diagonal() {
+    int highest = 0;
+    for (const TileProduct& product : Order.products)
+      if (product.a + product.b > highest) highest = product.a + product.b;
+    return highest;
   }
-  void work() {
-    if (count_ != 0) add_rows(2);
+  static constexpr bool has_group(int step) { return first_due(step, Steps) <= highest_diagonal(); }
+  /// Of the group that is due after `step`, or how many groups there are before it.
+  static constexpr int group_of(int step) {
+    int group = 0;
+    for (int s = 0; s < step; ++s) group += has_group(s);
+    return group;
   }
-  void finish() {
-    while (count_ != 0) finish_oldest();
+  static constexpr int kGroups = group_of(Steps);
+  /// Micro-tiles until a scratch set is used again by the same group.
+  static constexpr int kRotation = kGroups >= kSets ? 1 : kSets / kGroups;
+  static_assert(kGroups >= kSets ? kGroups % kSets == 0 : kSets % kGroups == 0);
+
+  static constexpr int step_of(int group) {
+    int step = 0;
+    while (!has_group(step) || group_of(step) != group) ++step;
+    return step;
+  }
+
+  /// Units of a group: rows of 16 sums. Unit u is row u / parts of part u % parts.
+  static constexpr int parts(int group) {
+    int count = 0;
+    for (int part = 0; part < kParts; ++part) count += any_due(group, part);
+    return count;
+  }
+  /// The p-th of the parts, each a set of sums (accumulator_set) and a column tile, that have something to add.
+  static constexpr int part(int group, int p) {
+    int part = 0;
+    for (int found = -1;; ++part)
+      if (any_due(group, part) && ++found == p) return part;
+  }
+  static constexpr int set_of(int part) { return part / Order.columns; }
+  static constexpr int column_of(int part) { return part % Order.columns; }
+  static constexpr bool is_due(int group, int part, int accumulator) {
+    if (accumulator >= Order.accumulators) return false;
+    const StoreSlot& slot = kStores.of[accumulator];
+    return slot.diagonal >= first_due(step_of(group), Steps) && accumulator_set(slot.diagonal) == set_of(part) &&
+           slot.column == column_of(part);
+  }
+
+  static constexpr DrainWork work_at(int position) {
+    for (int back = 0; back <= kMostBack; ++back)
+      for (int group = 0; group < kGroups; ++group) {
+        const int length = begin(group + 1) - begin(group), at = position + back * kPeriod - begin(group);
+        const int units = 16 * parts(group);
+        if (at >= 0 && at < length) return {group, back, at * units / length, (at + 1) * units / length};
+      }
+    return {0, kMostBack + 1, 0, 0};  // not reached: the windows of the groups cover a period
   }
 
  private:
-  static constexpr int kSlots = 8;
+  static constexpr int kParts = 3 * Order.columns;
+  /// Products between the last store of a group and its first unit.
+  static constexpr int kDelay = Order.kCount < 6 ? Order.kCount : 6;
 
-  void finish_oldest() { add_rows(16 - row_); }
-  void add_rows(int rows) {
-    const float* tile = tiles_[oldest_] + row_ * 16;
-    float* sum = sums_[oldest_] + row_ * 32;
-    for (int r = 0; r < rows; ++r, tile += 16, sum += 32)
-      for (int c = 0; c < 16; c += kFloats) store(sum + c, add(load(sum + c), load(tile + c)));
-    row_ += rows;
-    if (row_ == 16) {
-      row_ = 0;
-      oldest_ = (oldest_ + 1) % kSlots;
-      --count_;
+  static constexpr bool any_due(int group, int part) {
+    for (int a = 0; a < Order.accumulators; ++a)
+      if (is_due(group, part, a)) return true;
+    return false;
+  }
+  /// First position of a group's window, from the beginning of its micro-tile; it ends where that of the next begins.
+  static constexpr int begin(int group) {
+    const int period = group / kGroups;
+    return period * kPeriod + (step_of(group % kGroups) + 1) * Order.kCount + kStores.ready + kDelay;
+  }
+  /// A scratch set has been read when the group after the next but two begins to be stored into it.
+  static constexpr bool sets_suffice() {
+    for (int group = 0; group < kGroups; ++group) {
+      const int next = group + kSets;
+      if (begin(group + 1) > next / kGroups * kPeriod + step_of(next % kGroups) * Order.kCount) return false;
+    }
+    return true;
+  }
+  static_assert(sets_suffice());
+};
+
+/// Adds unit `Unit` of group `Group`: `scratch` is the first tile of its set, `sums` those of its micro-tile.
+template <class Plan, const auto& Order, int Group, int Unit>
+class DrainUnit {
+  static constexpr int kPart = Plan::part(Group, Unit % Plan::parts(Group));
+  static constexpr int kRow = Unit / Plan::parts(Group);
+  static constexpr index_t kSum =
+      Plan::set_of(kPart) * 256 * Order.columns + kRow * 16 * Order.columns + 16 * Plan::column_of(kPart);
+
+ public:
+  [[gnu::always_inline]] static void add(const float* scratch, double* sums) {
+    for (int c = 0; c < 16; c += kDoubles) {
+      Doubles value = load(sums + kSum + c);
+      add_accumulators(value, scratch + 16 * kRow + c, std::make_index_sequence<6>());
+      store(sums + kSum + c, value);
     }
   }
 
-  alignas(64) float tiles_[kSlots][kTileFloats];
-  float* sums_[kSlots];
-  int oldest_ = 0, count_ = 0;
-  int row_ = 0;  // rows of the oldest tile already added
+ private:
+  template <std::size_t... A>
+  [[gnu::always_inline]] static void add_accumulators(Doubles& value, const float* row, std::index_sequence<A...>) {
+    (add_accumulator<static_cast<int>(A)>(value, row), ...);
+  }
+  template <int A>
+  [[gnu::always_inline]] static void add_accumulator(Doubles& value, const float* row) {
+    if constexpr (Plan::is_due(Group, kPart, A))
+      value = add_scaled(row + A * kTileFloats, kDiagonalWeights[Plan::kStores.of[A].diagonal], value);
+  }
 };
 
 }  // namespace

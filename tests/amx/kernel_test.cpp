@@ -117,17 +117,20 @@ TEST_F(AmxKernel, NarrowVectors) {
 }
 
 // Tile instructions per k step of a micro-tile, and tile stores per chunk, at most those of the kernel's design:
-// operand tiles shared between neighbouring products, accumulators drained at the exact cadence and no sooner.
+// operand tiles shared between neighbouring products, accumulators drained at the exact cadence and no sooner. A call
+// of the kernel may store each accumulator once more, where the stream of micro-tiles begins.
 TEST_F(AmxKernel, InstructionCounts) {
   if (!trapping()) GTEST_SKIP() << "the processor has AMX: instructions are not counted";
   struct Row {
     int products, columns;  // column tiles of a micro-tile
     int chunk;              // k steps
+    int accumulators;
     double multiplies, loads, stores_per_chunk;
   };
-  for (const Row& row : {Row{1, 2, 8, 2, 3, 2}, Row{3, 2, 8, 6, 7, 2 * (1 + 2 * 2)},
-                         Row{6, 2, 4, 12, 13, 2 * (1 + 1 + 2)}, Row{10, 1, 4, 10, 9, 1 + 1 + 2 + 2 * 2},
-                         Row{15, 1, 4, 15, 13, 1 + 1 + 2 + 2 + 4}, Row{21, 1, 2, 21, 23, 1 + 1 + 1 + 1 + 2 + 2}}) {
+  for (const Row& row :
+       {Row{1, 2, 8, 2, 2, 3, 2}, Row{3, 2, 8, 6, 6, 7, 2 * (1 + 2 * 2)}, Row{6, 2, 8, 6, 12, 13, 2 * (1 + 2 + 4)},
+        Row{10, 1, 8, 5, 10, 9, 1 + 2 + 4 + 2 * 4}, Row{15, 1, 4, 5, 15, 13, 1 + 1 + 2 + 2 + 4},
+        Row{21, 1, 4, 6, 21, 23, 1 + 1 + 2 + 2 + 4 + 4}}) {
     const Index k = 32 * row.chunk * 2;  // two chunks
     const Matrix<double> a = matrix(Operands::uniform, 32, k), b = matrix(Operands::uniform, k, 64);
     amx_trap::reset_counts();
@@ -137,7 +140,8 @@ TEST_F(AmxKernel, InstructionCounts) {
     SCOPED_TRACE(row.products);
     EXPECT_EQ(row.multiplies * steps, count(counts, Kind::kTdpbf16ps));
     EXPECT_LE(count(counts, Kind::kTileloadd), row.loads * steps);
-    EXPECT_LE(count(counts, Kind::kTilestored), row.stores_per_chunk * 2 * micro_tiles);
+    const int calls = 2;  // one a chunk
+    EXPECT_LE(count(counts, Kind::kTilestored), row.stores_per_chunk * 2 * micro_tiles + calls * row.accumulators);
     EXPECT_EQ(1, count(counts, Kind::kLdtilecfg));
     std::cout << "double " << row.products << ": " << count(counts, Kind::kTileloadd) / steps << " loads, "
               << count(counts, Kind::kTdpbf16ps) / steps << " products a k step, "
