@@ -20,6 +20,8 @@ namespace {
 constexpr int kStepPairs = 16;                   // words of a line per k step
 constexpr int kWord = 2;                         // 16-bit elements per word
 constexpr int kLineStride = kWord * kStepPairs;  // of A
+constexpr int kCacheLine = 32;                   // in elements
+static_assert(kLineStride == kCacheLine);
 
 /// V: a vector extension.
 ///
@@ -43,11 +45,17 @@ struct MicroTile {
 };
 
 /// acc += A_p B_q over `steps` k steps; a_step and b_step lead from one step to the next.
+///
+/// The panels are in L2, which hardware prefetchers leave too late here: each pair asks for its share of the next step,
+/// a line of A and its own columns of B (what a step after the last one would be is asked for and not used).
 template <class V>
 [[gnu::always_inline]] inline void multiply(MicroTile<V>& acc, const bf16* a, const bf16* b, int steps, index_t a_step,
                                             index_t b_step) {
   for (int step = 0; step < steps; ++step, a += a_step, b += b_step)
     for (int pair = 0; pair < kStepPairs; ++pair) {
+      __builtin_prefetch(a + a_step + pair * kLineStride);
+      for (int line = 0; line < kWord * MicroTile<V>::kColumns; line += kCacheLine)
+        __builtin_prefetch(b + b_step + kWord * pair * MicroTile<V>::kColumns + line);
       typename V::Operand columns[std::size_t{V::kVectors}];
 #pragma GCC unroll 4
       for (int v = 0; v < V::kVectors; ++v)
@@ -121,7 +129,7 @@ void residual_tile(const KernelJob<float>& job, const bf16* a, const bf16* b, fl
   for (int step = 0; step < job.k_steps; ++step, a += a_step, b += b_step) {
     Tile leading;
     leading.clear();
-    multiply<V>(leading, a, b, 1, 0, 0);
+    multiply<V>(leading, a, b, 1, a_step, b_step);
 #pragma GCC unroll 16
     for (int r = 0; r < V::kRows; ++r)
 #pragma GCC unroll 4
