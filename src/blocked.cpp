@@ -52,7 +52,7 @@ class Blocked {
       : pipe_(problem),
         super_m_(round_down(sizes.m, pipe_.blocks.mc)),
         super_n_(round_down(sizes.n, pipe_.blocks.nc)),
-        super_k_(sizes.k) {
+        super_k_(sizes.k ? sizes.k : pipe_.blocks.super_k) {
     const BlockSizes& blocks = pipe_.blocks;
     const index_t m = std::min(pipe_.args.m, super_m_), n = std::min(pipe_.args.n, super_n_);
     const index_t k = std::min(pipe_.args.k, super_k_);

@@ -8,11 +8,13 @@
 namespace amx::detail {
 
 /// Block sizes of a kernel for one slice count, in the vocabulary of BLIS. A micro-tile of C is mr x nr, made of tiles
-/// of tile_rows x tile_cols; one kernel call computes a block of at most mc x nc over at most kc of k.
+/// of tile_rows x tile_cols; one kernel call computes a block of at most mc x nc over at most kc of k; super_k of k are
+/// packed at once.
 struct BlockSizes {
   int mr, nr, kr;
   int tile_rows, tile_cols;
-  int mc, nc, kc;  // multiples of mr, nr, kr; kc at most 2048 (docs/numerics.md, section 3.2)
+  int mc, nc, kc;     // multiples of mr, nr, kr; kc at most 2048 (docs/numerics.md, section 3.2)
+  int super_k = 512;  // divides kSuperPanel; a multiple of kResidualPanel, and of kc unless kr does not divide it
 };
 
 /// One kernel call: for all micro-tiles (i, j) of a block, add the products of `k_steps` k steps to the sums in c.

@@ -57,15 +57,16 @@ struct ResidualVectors {
   static void add_to(float* sums, Acc acc) { _mm256_storeu_ps(sums, _mm256_add_ps(_mm256_loadu_ps(sums), acc)); }
 };
 
-constexpr BlockSizes digit_blocks(int kc) { return {6, 16, 32, 6, 16, 96, 192, kc}; }
+/// Chunks as long as what is packed at once, so that a sum is loaded and stored once for it.
+constexpr BlockSizes digit_blocks(int kc) { return {6, 16, 32, 6, 16, 48, 256, kc, kc}; }
 
-// A B panel of all slices (16 x kc) and a block of A (96 x kc) stay in an L2 of 512 KiB.
-constexpr BlockSizes kDigits[kMaxSlices] = {digit_blocks(1024), digit_blocks(512), digit_blocks(512),
-                                            digit_blocks(256),  digit_blocks(256), digit_blocks(256),
-                                            digit_blocks(256),  digit_blocks(256)};
+// A block of A (mc x kc, all slices) and its sums leave room in an L2 of 512 KiB for the B panel (16 x kc) that streams
+// by.
+constexpr BlockSizes kDigits[kMaxSlices] = {digit_blocks(512), digit_blocks(512), digit_blocks(512), digit_blocks(512),
+                                            digit_blocks(256), digit_blocks(256), digit_blocks(256), digit_blocks(256)};
 static_assert(digits_fit_int32(kDigits));
 
-constexpr BlockSizes kResidualBlocks = {4, 16, 32, 4, 16, 96, 192, kResidualPanel};
+constexpr BlockSizes kResidualBlocks = {4, 16, 32, 4, 16, 48, 256, kResidualPanel};
 constexpr BlockSizes kResiduals[3] = {kResidualBlocks, kResidualBlocks, kResidualBlocks};
 
 }  // namespace

@@ -48,15 +48,16 @@ struct ResidualVectors : Block {
   static void add_to(float* sums, Acc acc) { _mm512_storeu_ps(sums, _mm512_add_ps(_mm512_loadu_ps(sums), acc)); }
 };
 
-constexpr BlockSizes digit_blocks(int mc, int kc) { return {12, 32, 32, 12, 32, mc, 192, kc}; }
+/// Chunks as long as what is packed at once, so that a sum is loaded and stored once for it.
+constexpr BlockSizes digit_blocks(int kc) { return {12, 32, 32, 12, 32, 48, 256, kc, kc}; }
 
-// A block of A (mc x kc, all slices) and its sums fill at most two thirds of an L2 of 1 MiB.
-constexpr BlockSizes kDigits[kMaxSlices] = {digit_blocks(144, 1024), digit_blocks(144, 512), digit_blocks(144, 512),
-                                            digit_blocks(96, 256),   digit_blocks(96, 256),  digit_blocks(96, 256),
-                                            digit_blocks(96, 256),   digit_blocks(96, 256)};
+// A block of A (mc x kc, all slices) and its sums leave room in an L2 of 1 MiB for the B panel (32 x kc) that streams
+// by. Small blocks also share out evenly between threads.
+constexpr BlockSizes kDigits[kMaxSlices] = {digit_blocks(512), digit_blocks(512), digit_blocks(512), digit_blocks(512),
+                                            digit_blocks(512), digit_blocks(256), digit_blocks(256), digit_blocks(256)};
 static_assert(digits_fit_int32(kDigits));
 
-constexpr BlockSizes kResidualBlocks = {12, 32, 32, 12, 32, 144, 192, kResidualPanel};
+constexpr BlockSizes kResidualBlocks = {12, 32, 32, 12, 32, 48, 256, kResidualPanel};
 constexpr BlockSizes kResiduals[3] = {kResidualBlocks, kResidualBlocks, kResidualBlocks};
 
 }  // namespace

@@ -85,10 +85,12 @@ void digit_tile(const KernelJob<double>& job, const bf16* a, const bf16* b, doub
   for (int l = 0; l < slices; ++l) {
     Tile acc;
     acc.clear();
+    double* const sums = c + index_t{accumulator_set(l)} * V::kRows * Tile::kColumns;
+    // The sums come from L2 or L3; asked for here, they arrive while the products run.
+    for (int line = 0; line < V::kRows * Tile::kColumns; line += 8) __builtin_prefetch(sums + line, 1);
     for (int p = 0; p <= l; ++p)
       multiply<V>(acc, a + p * Tile::kA, b + (l - p) * Tile::kB, job.k_steps, index_t{slices} * Tile::kA,
                   index_t{slices} * Tile::kB);
-    double* const sums = c + index_t{accumulator_set(l)} * V::kRows * Tile::kColumns;
 #pragma GCC unroll 16
     for (int r = 0; r < V::kRows; ++r)
 #pragma GCC unroll 4
